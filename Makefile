@@ -1,0 +1,71 @@
+# CMake and Ninja do the work; this file gives it short names.
+#
+#   make            build/sinew, build/libsinew.a, build/libsinew.so
+#   make demo       simulate the demo character; picture and cache in out/demo
+#   make test       every test; the last line counts them
+#   make sanitize   the unit tests under the address and undefined-behaviour sanitizers
+#   make lint       format, layers, house rules, cppcheck, clang-tidy
+#   make format     format the tree in place
+#   make bench      the benchmarks
+#   make pictures   every scene as a picture in out/pictures
+#   make install    into PREFIX (default /usr/local), below DESTDIR if given
+#   make clean      remove what was built
+#
+# Another build folder with other options: make test BUILD=build-x CMAKE_FLAGS=-DSN_WERROR=ON
+
+BUILD       ?= build
+CMAKE_FLAGS ?=
+PREFIX      ?= /usr/local
+JOBS        ?= $(shell nproc 2>/dev/null || echo 2)
+
+# The assets folder beside the checkout is optional; tests that want it are skipped without.
+run_tests = tools/run_tests.sh $(1) -j$(JOBS) $(2)
+
+.PHONY: all deps demo test sanitize lint format bench pictures install clean
+
+all: $(BUILD)/build.ninja
+	@cmake --build $(BUILD)
+
+deps:
+	@tools/deps.sh
+
+# Ninja itself runs CMake again when a CMakeLists.txt changes, so configuring is for the first time.
+$(BUILD)/build.ninja: | deps
+	cmake --preset release -B $(BUILD) $(CMAKE_FLAGS)
+
+build-sanitize/build.ninja: | deps
+	cmake --preset sanitize $(CMAKE_FLAGS)
+
+demo: all
+	@mkdir -p out/demo
+	$(BUILD)/samples/creature out/demo
+	$(BUILD)/sinew run out/demo/scene.json -o out/demo/run
+	$(BUILD)/sinew render out/demo/run -o out/demo/sheet.png
+	@echo
+	@echo "picture  $(CURDIR)/out/demo/sheet.png"
+	@echo "cache    $(CURDIR)/out/demo/run"
+
+test: all
+	@$(call run_tests,$(BUILD))
+
+sanitize: build-sanitize/build.ninja
+	@cmake --build build-sanitize
+	@$(call run_tests,build-sanitize,-LE '^whole$$')
+
+lint: $(BUILD)/build.ninja
+	@tools/lint.sh $(BUILD)
+
+format: | deps
+	@find src include cli samples tests -name '*.[ch]' -print0 | xargs -0 -r clang-format -i
+
+bench: all
+	@$(BUILD)/sinew bench
+
+pictures: demo
+	@tools/pictures.sh $(BUILD) out/pictures
+
+install: all
+	@DESTDIR=$(DESTDIR) cmake --install $(BUILD) --prefix $(PREFIX)
+
+clean:
+	rm -rf build build-* out

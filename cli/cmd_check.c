@@ -1,0 +1,119 @@
+// sinew check SCENE.json: what would be built, and every warning.
+#include <stdio.h>
+
+#include "commands.h"
+#include "options.h"
+
+typedef struct check_options {
+  bool json, help;
+  int threads;
+  text_list changes;
+} check_options;
+
+static void print_levels(const sn_body_info* info, const char* separator) {
+  for (int level = 0; level < info->level_count; ++level) {
+    printf("%s%llu", level ? separator : "", (unsigned long long)info->cells_per_level[level]);
+  }
+}
+
+static void print_body(const sn_scene* scene, const sn_body_info* info) {
+  printf("body %s\n", info->name);
+  printf("  cell        %g (finest edge, in units of the scene)\n", info->cell / scene->unit);
+  printf("  cells       %llu, of which %llu have hanging corners\n",
+         (unsigned long long)info->cell_count, (unsigned long long)info->hanging_cell_count);
+  printf("  by level    ");
+  print_levels(info, "  ");
+  printf("   (finest first)\n");
+  printf("  nodes       %llu, %llu unknowns\n", (unsigned long long)info->node_count,
+         (unsigned long long)info->unknown_count);
+  printf("  attached    %llu nodes, %llu fixed%s\n", (unsigned long long)info->attached_node_count,
+         (unsigned long long)info->fixed_node_count,
+         info->held ? "" : "; parts that nothing holds keep their start pose");
+  printf("  volume      %.6g m3, mass %.6g kg\n", info->volume, info->mass);
+}
+
+static void print_body_json(const sn_scene* scene, const sn_body_info* info, double bytes) {
+  printf("{\"name\": \"%s\", \"cell\": %.9g, \"cells\": %llu, \"cells_per_level\": [", info->name,
+         info->cell / scene->unit, (unsigned long long)info->cell_count);
+  print_levels(info, ", ");
+  printf("], \"hanging_cells\": %llu, \"nodes\": %llu, \"unknowns\": %llu, \"attached_nodes\": %llu, "
+         "\"fixed_nodes\": %llu, \"outside_vertices\": %llu, \"volume\": %.9g, \"mass\": %.9g, "
+         "\"held\": %s, \"degenerate_triangles\": %u, \"duplicate_triangles\": %u, "
+         "\"flipped_triangles\": %u, \"unreferenced_vertices\": %u, \"estimated_bytes\": %.0f}",
+         (unsigned long long)info->hanging_cell_count, (unsigned long long)info->node_count,
+         (unsigned long long)info->unknown_count, (unsigned long long)info->attached_node_count,
+         (unsigned long long)info->fixed_node_count, (unsigned long long)info->outside_vertex_count,
+         info->volume, info->mass, info->held ? "true" : "false", info->mesh.degenerate_triangles,
+         info->mesh.duplicate_triangles, info->mesh.flipped_triangles,
+         info->mesh.unreferenced_vertices, bytes);
+}
+
+static void print_model(const check_options* o, const sn_scene* scene, const sn_model* model,
+                        size_t state_bytes) {
+  double total = (double)(sn_model_bytes(model) + state_bytes);
+  uint64_t cells = 0;
+  for (uint32_t b = 0; b < sn_model_body_count(model); ++b) cells += sn_model_body(model, b).cell_count;
+  if (o->json) printf("{\"bodies\": [");
+  for (uint32_t b = 0; b < sn_model_body_count(model); ++b) {
+    sn_body_info info = sn_model_body(model, b);
+    if (o->json) {
+      if (b) printf(", ");
+      print_body_json(scene, &info, total * (double)info.cell_count / (double)cells);
+    } else {
+      print_body(scene, &info);
+    }
+  }
+  if (o->json) {
+    printf("], \"estimated_bytes\": %.0f, \"frames\": [%d, %d]}\n", total, scene->first_frame,
+           scene->last_frame);
+  } else {
+    printf("memory        about %.3g MB (%.0f bytes a cell)\n", total / 1e6, total / (double)cells);
+    printf("frames        %d to %d\n", scene->first_frame, scene->last_frame);
+  }
+}
+
+static sn_status check(const check_options* o, const char* path, sn_error* err) {
+  sn_scene_change changes[MAX_LIST];
+  sn_scene* scene = NULL;
+  sn_pool* pool = NULL;
+  sn_model* model = NULL;
+  sn_state* state = NULL;
+  for (int i = 0; i < o->changes.count; ++i) changes[i].path_and_value = o->changes.items[i];
+  sn_status status = sn_scene_load(path, changes, o->changes.count, &scene, err);
+  if (status == SN_OK) status = sn_pool_create(o->threads, &pool, err);
+  if (status == SN_OK) status = sn_model_build(scene, pool, &model, err);
+  size_t before = sn_memory_used();
+  if (status == SN_OK) status = sn_state_create(model, pool, &state, err);
+  if (status == SN_OK) print_model(o, scene, model, sn_memory_used() - before);
+  sn_state_destroy(state);
+  sn_model_destroy(model);
+  sn_pool_destroy(pool);
+  sn_scene_destroy(scene);
+  return status;
+}
+
+int command_check(int argc, char** argv) {
+  check_options o = {0};
+  const option table[] = {
+      {"--json", OPTION_FLAG, NULL, "print one JSON object", &o.json},
+      {"--threads", OPTION_INT, "N", "threads; 0 = one a processor", &o.threads},
+      {"--set", OPTION_LIST, "PATH=VALUE", "change a value of the scene", &o.changes},
+      {"--help", OPTION_FLAG, NULL, "this text", &o.help},
+      {NULL, OPTION_FLAG, NULL, NULL, NULL},
+  };
+  sn_error err = {0};
+  text_list words = {0};
+  if (options_parse(table, argc, argv, &words, &err) != SN_OK) return report_error(&err);
+  if (o.help) {
+    options_print_help("sinew check SCENE.json [options]",
+                       "Read and validate all inputs; print cells, unknowns, memory and warnings.",
+                       table);
+    return SN_OK;
+  }
+  if (words.count != 1) {
+    fprintf(stderr, "sinew: check: expected one scene file; sinew check --help says more\n");
+    return SN_ERR_USAGE;
+  }
+  listen_to_log(false);
+  return check(&o, words.items[0], &err) == SN_OK ? SN_OK : report_error(&err);
+}

@@ -1,0 +1,80 @@
+#include "progress.h"
+
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define BAR_WIDTH 24
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+sn_status progress_start(const char* name, bool quiet, int first, int last, progress* p,
+                         sn_error* err) {
+  static const char* const NAMES[] = {"bar", "json", "openjd"};
+  *p = (progress){PROGRESS_NONE, first, last, isatty(STDERR_FILENO), now(), 0};
+  for (int k = 0; k < 3; ++k) {
+    if (strcmp(name, NAMES[k]) != 0) continue;
+    p->kind = quiet ? PROGRESS_NONE : (progress_kind)k;
+    return SN_OK;
+  }
+  err->status = SN_ERR_USAGE;
+  snprintf(err->text, sizeof err->text, "--progress: found \"%s\", expected bar, json or openjd",
+           name);
+  return SN_ERR_USAGE;
+}
+
+static void format_time(double seconds, char text[32]) {
+  int s = (int)(seconds + 0.5);
+  if (s < 3600) {
+    snprintf(text, 32, "%d:%02d", s / 60, s % 60);
+  } else {
+    snprintf(text, 32, "%d:%02d:%02d", s / 3600, s / 60 % 60, s % 60);
+  }
+}
+
+static void print_line(const progress* p, const sn_frame_stats* stats, double share, double left) {
+  int krylov = 0, filled = (int)(share * BAR_WIDTH);
+  for (int k = 0; k < stats->newton; ++k) krylov += stats->krylov[k];
+  char bar[BAR_WIDTH + 1], left_text[32];
+  for (int i = 0; i < BAR_WIDTH; ++i) bar[i] = i < filled ? '#' : '.';
+  bar[BAR_WIDTH] = 0;
+  format_time(left, left_text);
+  const char* note = stats->converged ? "" : "  not converged";
+  if (p->terminal) {
+    fprintf(stderr, "\r\033[K[%s] frame %d/%d  %3.0f %%  %.2f s/frame  %s left  newton %d, cg %d%s",
+            bar, stats->frame, p->last, 100 * share, stats->seconds, left_text, stats->newton, krylov,
+            note);
+  } else {
+    fprintf(stderr, "frame %d/%d  %.0f %%  %.2f s  %s left  newton %d  cg %d  residual %.1e%s\n",
+            stats->frame, p->last, 100 * share, stats->seconds, left_text, stats->newton, krylov,
+            stats->residual, note);
+  }
+  fflush(stderr);
+}
+
+void progress_frame(progress* p, const sn_frame_stats* stats) {
+  p->done++;
+  double share = (double)(stats->frame - p->first + 1) / (p->last - p->first + 1);
+  double left = (now() - p->started) / p->done * (p->last - stats->frame);
+  if (p->kind == PROGRESS_BAR) {
+    print_line(p, stats, share, left);
+  } else if (p->kind == PROGRESS_JSON) {
+    char text[16384];
+    sn_stats_to_json(stats, text, sizeof text);
+    printf("%s\n", text);
+    fflush(stdout);
+  } else if (p->kind == PROGRESS_OPENJD) {
+    printf("openjd_progress: %.1f\n", 100 * share);
+    printf("openjd_status: frame %d of %d, %.2f s%s\n", stats->frame, p->last, stats->seconds,
+           stats->converged ? "" : ", not converged");
+    fflush(stdout);
+  }
+}
+
+void progress_end(const progress* p) {
+  if (p->kind == PROGRESS_BAR && p->terminal && p->done > 0) fputc('\n', stderr);
+}

@@ -1,0 +1,56 @@
+/// The model: all that does not change while simulating. Built once from a scene, then always const.
+#ifndef SINEW_MODEL_H
+#define SINEW_MODEL_H
+
+#include "sinew/scene.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct sn_model sn_model;
+
+#define SN_MAX_LEVELS 17
+
+/// What was, or would be, built for one body.
+typedef struct sn_body_info {
+  const char* name;
+  double cell;           ///< edge of the finest cell, metres
+  uint64_t cell_count;
+  uint64_t cells_per_level[SN_MAX_LEVELS]; ///< [0] = the finest
+  int level_count;
+  uint64_t node_count;    ///< conforming nodes
+  uint64_t unknown_count; ///< 3 a node, fixed ones left out
+  uint64_t attached_node_count, fixed_node_count;
+  uint64_t hanging_cell_count; ///< cells with a hanging corner
+  uint64_t outside_vertex_count; ///< surface vertices outside every cell, tied to the nearest
+  double volume;          ///< of the cells, m3
+  double mass;            ///< kg
+  bool held;              ///< false: nothing holds it, its start pose is kept
+  sn_mesh_report mesh;    ///< what was left out of the surface
+} sn_body_info;
+
+/// How much memory a body of the scene would take, from its area and volume, before anything is
+/// built. Also fails with SN_ERR_INPUT where that is more than the machine has, or where the cells
+/// along an axis are more than 65,535.
+SN_API sn_status sn_scene_estimate(const sn_scene* scene, uint32_t body, double* cells,
+                                   double* bytes, sn_error* err);
+
+/// Build octrees, numbering, materials, attachments. The scene must outlive the model.
+SN_API sn_status sn_model_build(const sn_scene* scene, sn_pool* pool, sn_model** model,
+                                sn_error* err);
+/// NULL is fine.
+SN_API void sn_model_destroy(sn_model* model);
+SN_API uint32_t sn_model_body_count(const sn_model* model);
+SN_API sn_body_info sn_model_body(const sn_model* model, uint32_t body);
+/// Bytes of the model itself.
+SN_API size_t sn_model_bytes(const sn_model* model);
+/// Stands for everything that decides the result: scene values and mesh contents, but not frame
+/// range, output or threads. Checkpoints carry it.
+SN_API uint64_t sn_model_fingerprint(const sn_model* model);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

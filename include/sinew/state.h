@@ -1,0 +1,73 @@
+/// The state: all that changes while simulating, and the step that changes it.
+#ifndef SINEW_STATE_H
+#define SINEW_STATE_H
+
+#include "sinew/model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct sn_state sn_state;
+
+/// Why Newton's method ended.
+typedef enum sn_stop {
+  SN_STOP_CONVERGED, ///< residual below the tolerance
+  SN_STOP_MAX,       ///< as many steps as allowed
+  SN_STOP_STALLED    ///< no step lowers the energy any more
+} sn_stop;
+
+/// What a frame came to. One line of `stats.jsonl`.
+typedef struct sn_frame_stats {
+  int frame;
+  double time;    ///< s since the first frame
+  double seconds; ///< of computing
+  int newton;     ///< Newton steps
+  const int* krylov; ///< CG iterations of each Newton step (newton); valid until the next sn_step
+  double residual; ///< force residual over the size of the forces in play
+  double energy_elastic, energy_kinetic, energy_gravity; ///< J
+  double work;     ///< done on the bodies by bones, constraints and loads so far, J
+  sn_stop stop;
+  bool converged;
+  double volume;       ///< of the cells, deformed, m3
+  double volume_error; ///< relative to rest
+  double min_j;        ///< smallest det F at a cell centre
+  uint64_t inverted;   ///< cells with det F <= 0
+  uint64_t elements, unknowns;
+  size_t bytes; ///< that the library holds
+} sn_frame_stats;
+
+/// A state at rest in the scene's start pose; `sn_step` for the first frame comes next. Uses `pool`
+/// in every step; model and pool must outlive it.
+SN_API sn_status sn_state_create(const sn_model* model, sn_pool* pool, sn_state** state,
+                                 sn_error* err);
+/// NULL is fine.
+SN_API void sn_state_destroy(sn_state* state);
+
+/// Solve one frame: bones and constraints to their pose, then Newton. Allocates nothing after the
+/// first call; the thread count never changes the result. An unconverged frame is not a failure, it
+/// is in `stats`. @return SN_OK, or SN_ERR_INPUT if a pose is not finite.
+SN_API sn_status sn_step(const sn_model* model, sn_state* state, int frame, sn_frame_stats* stats,
+                         sn_error* err);
+
+/// The frame last solved; before the first step, the one before the scene's first.
+SN_API int sn_state_frame(const sn_state* state);
+SN_API uint32_t sn_model_surface_count(const sn_model* model, uint32_t body);
+/// Deformed surface of a body, in the vertex order of its mesh and in the unit of the files.
+/// @param positions (3 x vertex_count)
+SN_API void sn_surface_extract(const sn_model* model, const sn_state* state, uint32_t body,
+                               float* positions);
+
+/// Write the state to a file: versioned, checksummed, replaced as a whole.
+SN_API sn_status sn_state_save(const sn_model* model, const sn_state* state, const char* path,
+                               sn_error* err);
+/// Bring back what `sn_state_save` wrote. SN_ERR_INPUT if the file is damaged or belongs to another
+/// model; the state is then unchanged.
+SN_API sn_status sn_state_load(const sn_model* model, sn_state* state, const char* path,
+                               sn_error* err);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

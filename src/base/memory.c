@@ -1,0 +1,138 @@
+#include "base/memory.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Every block starts with its size, so that the counter is right when it goes.
+typedef struct block_header {
+  size_t bytes;
+} block_header;
+
+_Static_assert(sizeof(block_header) <= SN_ALIGNMENT, "the header must fit before the aligned block");
+
+static void* default_allocate(void* user, size_t bytes, size_t alignment) {
+  (void)user;
+  size_t rounded = (bytes + alignment - 1) / alignment * alignment;
+  return rounded < bytes ? NULL : aligned_alloc(alignment, rounded);
+}
+
+static void default_release(void* user, void* block) {
+  (void)user;
+  free(block);
+}
+
+static const sn_allocator default_allocator = {default_allocate, default_release, NULL};
+static sn_allocator current = {default_allocate, default_release, NULL};
+static atomic_size_t bytes_used, bytes_peak;
+static atomic_uint_least64_t allocation_count;
+
+void sn_set_allocator(const sn_allocator* allocator) {
+  current = allocator ? *allocator : default_allocator;
+}
+
+size_t sn_memory_used(void) { return atomic_load(&bytes_used); }
+size_t sn_memory_peak(void) { return atomic_load(&bytes_peak); }
+uint64_t sn_allocation_count(void) { return atomic_load(&allocation_count); }
+
+void* sn_allocate(size_t bytes) {
+  size_t total = bytes + SN_ALIGNMENT;
+  if (total < bytes) return NULL;
+  char* base = current.allocate(current.user, total, SN_ALIGNMENT);
+  if (!base) return NULL;
+  ((block_header*)base)->bytes = total;
+  atomic_fetch_add(&allocation_count, 1);
+  size_t used = atomic_fetch_add(&bytes_used, total) + total;
+  size_t peak = atomic_load(&bytes_peak);
+  while (used > peak && !atomic_compare_exchange_weak(&bytes_peak, &peak, used)) {
+  }
+  return base + SN_ALIGNMENT;
+}
+
+void sn_release(void* block) {
+  if (!block) return;
+  char* base = (char*)block - SN_ALIGNMENT;
+  atomic_fetch_sub(&bytes_used, ((block_header*)base)->bytes);
+  current.release(current.user, base);
+}
+
+// Arenas: a chain of slabs, newest first. Large requests get a slab of their own size.
+typedef struct slab {
+  struct slab* older;
+  size_t capacity, used; // bytes behind this header
+} slab;
+
+#define SLAB_HEADER (((sizeof(slab) + SN_ALIGNMENT - 1) / SN_ALIGNMENT) * SN_ALIGNMENT)
+#define SLAB_BYTES ((size_t)64 * 1024)
+
+struct sn_arena {
+  slab* newest;
+  size_t bytes;
+};
+
+sn_status sn_arena_create(sn_arena** arena, sn_error* err) {
+  *arena = sn_allocate(sizeof **arena);
+  if (!*arena) return sn_fail_memory(err, sizeof **arena);
+  **arena = (sn_arena){0};
+  return SN_OK;
+}
+
+static void drop_newest(sn_arena* arena) {
+  slab* gone = arena->newest;
+  arena->newest = gone->older;
+  arena->bytes -= gone->capacity + SLAB_HEADER;
+  sn_release(gone);
+}
+
+void sn_arena_destroy(sn_arena* arena) {
+  if (!arena) return;
+  while (arena->newest) drop_newest(arena);
+  sn_release(arena);
+}
+
+size_t sn_arena_bytes(const sn_arena* arena) { return arena ? arena->bytes : 0; }
+
+static bool add_slab(sn_arena* arena, size_t bytes) {
+  size_t capacity = bytes > SLAB_BYTES ? bytes : SLAB_BYTES;
+  if (capacity + SLAB_HEADER < capacity) return false;
+  slab* fresh = sn_allocate(capacity + SLAB_HEADER);
+  if (!fresh) return false;
+  *fresh = (slab){arena->newest, capacity, 0};
+  arena->newest = fresh;
+  arena->bytes += capacity + SLAB_HEADER;
+  return true;
+}
+
+sn_status sn_arena_take(sn_arena* arena, size_t count, size_t size, void** block, sn_error* err) {
+  *block = NULL;
+  size_t bytes;
+  if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2) {
+    return sn_fail_memory(err, SIZE_MAX);
+  }
+  bytes = (bytes + SN_ALIGNMENT - 1) / SN_ALIGNMENT * SN_ALIGNMENT;
+  slab* from = arena->newest;
+  if (!from || from->capacity - from->used < bytes) {
+    if (!add_slab(arena, bytes)) return sn_fail_memory(err, bytes);
+    from = arena->newest;
+  }
+  *block = (char*)from + SLAB_HEADER + from->used;
+  from->used += bytes;
+  memset(*block, 0, bytes);
+  return SN_OK;
+}
+
+char* sn_arena_copy_string(sn_arena* arena, const char* text) {
+  size_t bytes = strlen(text) + 1;
+  void* copy;
+  if (sn_arena_take(arena, bytes, 1, &copy, NULL) != SN_OK) return NULL;
+  return memcpy(copy, text, bytes);
+}
+
+sn_arena_mark sn_arena_get_mark(const sn_arena* arena) {
+  return (sn_arena_mark){arena->newest, arena->newest ? arena->newest->used : 0};
+}
+
+void sn_arena_release(sn_arena* arena, sn_arena_mark mark) {
+  while (arena->newest && arena->newest != mark.block) drop_newest(arena);
+  if (arena->newest) arena->newest->used = mark.used;
+}

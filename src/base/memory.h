@@ -1,0 +1,42 @@
+// One allocator hook with a counter, and arenas: everything an object owns is freed with its arena,
+// so a build that fails half way has one thing to undo.
+#ifndef SN_BASE_MEMORY_H
+#define SN_BASE_MEMORY_H
+
+#include "base/status.h"
+
+#define SN_ALIGNMENT 64
+
+// 64-byte aligned, not cleared; NULL when out of memory. Zero bytes give a block all the same.
+void* sn_allocate(size_t bytes);
+// NULL is fine.
+void sn_release(void* block);
+
+// Blocks that live and die together. Single-threaded.
+typedef struct sn_arena sn_arena;
+
+// A place in the arena to fall back to.
+typedef struct sn_arena_mark {
+  void* block;
+  size_t used;
+} sn_arena_mark;
+
+sn_status sn_arena_create(sn_arena** arena, sn_error* err);
+// NULL is fine.
+void sn_arena_destroy(sn_arena* arena);
+size_t sn_arena_bytes(const sn_arena* arena);
+
+// Cleared and aligned room for `count` items of `size` bytes in *block. SN_ERR_MEMORY where there is
+// none or the product overflows. Use SN_ARENA_NEW.
+sn_status sn_arena_take(sn_arena* arena, size_t count, size_t size, void** block, sn_error* err);
+char* sn_arena_copy_string(sn_arena* arena, const char* text); // NULL when out of memory
+
+sn_arena_mark sn_arena_get_mark(const sn_arena* arena);
+// Drop everything taken since the mark.
+void sn_arena_release(sn_arena* arena, sn_arena_mark mark);
+
+// SN_TRY(SN_ARENA_NEW(arena, count, &pointer, err)): the type comes from the pointer.
+#define SN_ARENA_NEW(arena, count, pointer, err) \
+  sn_arena_take(arena, count, sizeof **(pointer), (void**)(pointer), err)
+
+#endif

@@ -1,0 +1,81 @@
+// One body of flesh: its surface, its octree, its material, how it hangs on bones, and the points of
+// the skin that it carries. Built once, then const.
+#ifndef SN_BODY_BODY_H
+#define SN_BODY_BODY_H
+
+#include "body/bone.h"
+#include "elasticity/flesh.h"
+#include "sinew/model.h"
+
+// A spring from a node to the place where a bone would carry it.
+typedef struct sn_tie {
+  uint32_t node, bone;
+  double stiffness; // N/m
+} sn_tie;
+
+// A node that moves exactly as told.
+typedef struct sn_held_node {
+  uint32_t node, fixed; // index into the scene's fixed[]
+} sn_held_node;
+
+// Share of a force at a node: newtons there = share x value of the force at the frame.
+typedef struct sn_load_share {
+  uint32_t node;
+  double share;
+} sn_load_share;
+
+typedef struct sn_load {
+  const sn_force_desc* desc;
+  sn_load_share* shares;
+  uint32_t share_count;
+} sn_load;
+
+typedef struct sn_body {
+  const sn_body_desc* desc;
+  sn_surface surface;
+  sn_bvh bvh;
+  sn_octree tree;
+  sn_chunks chunks;
+  sn_flesh flesh;
+  double* mu;        // of each cell, Pa
+  double* lambda;    // of each cell, Pa
+  double* node_mass; // kg (node_count)
+
+  uint32_t* vertex_cells; // the cell that carries each vertex of the mesh (vertex_count)
+  double* vertex_weights; // of that cell's conforming nodes (8 x vertex_count)
+  uint64_t outside_vertex_count;
+
+  sn_tie* ties; // by attachment, then node
+  uint32_t tie_count;
+  sn_held_node* held; // by node; the first fixed[] that claims a node has it
+  uint32_t held_count;
+  sn_load* loads;
+  uint32_t load_count;
+
+  uint32_t* node_parts; // connected part of each node (node_count)
+  uint32_t part_count;
+  uint8_t* part_is_held; // does a tie or a held node hold it? (part_count)
+
+  size_t begin; // its first unknown in the vector of all
+} sn_body;
+
+// Grid, material and embedding. A cell of 0 in the description is replaced by one that gives about
+// 100,000 cells. `bones` refine the grid where this body is attached to them.
+sn_status sn_body_build(const sn_scene* scene, uint32_t index, const sn_bone* bones, sn_pool* pool,
+                        sn_arena* arena, sn_arena* scratch, sn_body* body, sn_error* err);
+
+// Ties, held nodes, loads and parts (body_attach.c).
+sn_status sn_body_attach(const sn_scene* scene, uint32_t index, const sn_bone* bones, sn_pool* pool,
+                         sn_arena* arena, sn_arena* scratch, sn_body* body, sn_error* err);
+
+// Weights of the eight conforming nodes of a cell at the point xi of it.
+void sn_body_point_weights(const sn_octree* tree, uint32_t cell, const double xi[3],
+                           double weights[8]);
+
+// Cells and bytes that a body would take, from area and volume alone.
+void sn_body_estimate(double area, double volume, double cell, int coarsen, double* cells,
+                      double* bytes);
+
+sn_body_info sn_body_get_info(const sn_body* body);
+
+#endif

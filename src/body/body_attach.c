@@ -1,0 +1,360 @@
+// How a body hangs in its scene. Cells are chosen by their centre, nodes by their place, points of
+// the skin by samples about a cell apart; all at rest.
+#include <math.h>
+#include <string.h>
+
+#include "body/body.h"
+#include "math/vec.h"
+
+// A place in a box's face is in the box, also after rounding: slack in finest cells.
+#define SLACK 1e-6
+#define MAX_SAMPLES_PER_EDGE 256
+
+typedef struct attach_ctx {
+  const sn_scene* scene;
+  const sn_bone* bones;
+  sn_body* body;
+  uint32_t index; // of the body
+  sn_pool* pool;
+  sn_arena *arena, *scratch;
+} attach_ctx;
+
+typedef struct choice {
+  const sn_body* body;
+  const sn_where* where;
+  const sn_bone* bone; // INSIDE, NEAR
+  bool of_cells;       // else of nodes
+  uint8_t* chosen;     // a cell or node each
+} choice;
+
+static bool place_is_chosen(const choice* c, sn_vec3 place) {
+  double slack = SLACK * c->body->tree.cell;
+  sn_box box = c->where->box;
+  sn_vec3 margin = sn_v3(slack, slack, slack);
+  switch (c->where->kind) {
+    case SN_WHERE_INSIDE:
+      return sn_bone_distance(c->bone, place, INFINITY) <= slack;
+    case SN_WHERE_NEAR:
+      return sn_bone_distance(c->bone, place, c->where->distance + 2 * slack) <=
+             c->where->distance + slack;
+    case SN_WHERE_BOX:
+      return sn_box_contains((sn_box){sn_sub(box.lo, margin), sn_add(box.hi, margin)}, place);
+    case SN_WHERE_ALL:
+      return true;
+    case SN_WHERE_GROUP:
+      break;
+  }
+  return false;
+}
+
+static void choose_by_place(void* ctx, size_t begin, size_t end) {
+  const choice* c = ctx;
+  for (size_t i = begin; i < end; ++i) {
+    sn_vec3 place = c->of_cells ? sn_octree_cell_centre(&c->body->tree, (uint32_t)i)
+                                : sn_octree_node_place(&c->body->tree, (uint32_t)i);
+    c->chosen[i] = place_is_chosen(c, place);
+  }
+}
+
+static const sn_mesh_group* find_group(const sn_mesh* mesh, const char* name) {
+  for (uint32_t g = 0; g < mesh->group_count; ++g) {
+    if (strcmp(mesh->groups[g].name, name) == 0) return &mesh->groups[g];
+  }
+  return NULL;
+}
+
+static void choose_cell(const choice* c, uint32_t cell) {
+  if (c->of_cells) {
+    c->chosen[cell] = 1;
+  } else {
+    for (int k = 0; k < 8; ++k) c->chosen[c->body->tree.conforming[8 * (size_t)cell + k]] = 1;
+  }
+}
+
+// Called for points of the skin, `area` of it each.
+typedef void (*sample_fn)(void* ctx, sn_vec3 place, double area);
+
+// Cut a triangle into n^2 equal ones no larger than a cell; their centres are the samples.
+static void sample_triangle(const sn_body* body, uint32_t triangle, sample_fn fn, void* ctx) {
+  sn_vec3 a = sn_surface_corner(&body->surface, triangle, 0);
+  sn_vec3 ab = sn_sub(sn_surface_corner(&body->surface, triangle, 1), a);
+  sn_vec3 ac = sn_sub(sn_surface_corner(&body->surface, triangle, 2), a);
+  double longest = fmax(sn_length(sn_sub(ac, ab)), fmax(sn_length(ab), sn_length(ac)));
+  double wish = ceil(longest / body->tree.cell);
+  int n = wish > MAX_SAMPLES_PER_EDGE ? MAX_SAMPLES_PER_EDGE : wish < 1 ? 1 : (int)wish;
+  double area = 0.5 * sn_length(sn_cross(ab, ac)) / n / n;
+  for (int i = 0; i < n; ++i) {
+    for (int j = 0; i + j < n; ++j) {
+      double s = (i + 1.0 / 3) / n, t = (j + 1.0 / 3) / n, third = 1.0 / 3 / n;
+      fn(ctx, sn_madd(sn_madd(a, s, ab), t, ac), area);
+      if (i + j + 1 < n) fn(ctx, sn_madd(sn_madd(a, s + third, ab), t + third, ac), area);
+    }
+  }
+}
+
+// Samples of the triangles of a group, or of all with group == NULL.
+static sn_status sample_skin(attach_ctx* ctx, const sn_mesh_group* group, sample_fn fn,
+                             void* fn_ctx, sn_error* err) {
+  const sn_surface* surface = &ctx->body->surface;
+  sn_arena_mark mark = sn_arena_get_mark(ctx->scratch);
+  uint8_t* wanted;
+  SN_TRY(SN_ARENA_NEW(ctx->scratch, ctx->body->desc->mesh.triangle_count, &wanted, err));
+  if (group) {
+    for (uint32_t i = 0; i < group->triangle_count; ++i) wanted[group->triangles[i]] = 1;
+  }
+  for (uint32_t t = 0; t < surface->triangle_count; ++t) {
+    if (!group || wanted[surface->sources[t]]) sample_triangle(ctx->body, t, fn, fn_ctx);
+  }
+  sn_arena_release(ctx->scratch, mark);
+  return SN_OK;
+}
+
+static void choose_sample(void* ctx, sn_vec3 place, double area) {
+  const choice* c = ctx;
+  double xi[3];
+  (void)area;
+  choose_cell(c, sn_octree_nearest(&c->body->tree, place, xi));
+}
+
+// A bone thinner than a cell may hold no centre: then take the cells that its surface runs through.
+static void choose_around_thin_bone(const choice* c) {
+  const sn_octree* tree = &c->body->tree;
+  const sn_surface* surface = &c->bone->surface;
+  for (uint32_t t = 0; t < surface->triangle_count; ++t) {
+    sn_vec3 a = sn_surface_corner(surface, t, 0), b = sn_surface_corner(surface, t, 1);
+    int steps = 1 + (int)fmin(1e4, sn_distance(a, b) / (0.5 * tree->cell));
+    for (int i = 0; i <= steps; ++i) {
+      sn_vec3 p = sn_sub(sn_madd(a, (double)i / steps, sn_sub(b, a)), tree->origin);
+      p = sn_scale(1.0 / tree->cell, p);
+      double size = 1 << tree->root_height;
+      if (!(p.x >= 0 && p.y >= 0 && p.z >= 0 && p.x < size && p.y < size && p.z < size)) continue;
+      uint32_t cell = sn_octree_find(tree, (int)p.x, (int)p.y, (int)p.z);
+      if (cell != SN_NO_CELL) choose_cell(c, cell);
+    }
+  }
+}
+
+static size_t count_chosen(const choice* c, size_t count) {
+  size_t chosen = 0;
+  for (size_t i = 0; i < count; ++i) chosen += c->chosen[i];
+  return chosen;
+}
+
+// Mark the cells or nodes that `where` means. *found says how many there are.
+static sn_status choose(attach_ctx* ctx, choice* c, size_t* found, sn_error* err) {
+  const sn_octree* tree = &ctx->body->tree;
+  size_t count = c->of_cells ? tree->cell_count : tree->node_count;
+  SN_TRY(SN_ARENA_NEW(ctx->scratch, count, &c->chosen, err));
+  if (c->where->kind == SN_WHERE_GROUP) {
+    const sn_mesh_group* group = find_group(&ctx->body->desc->mesh, c->where->group);
+    if (group) SN_TRY(sample_skin(ctx, group, choose_sample, c, err));
+  } else {
+    sn_parallel_for(ctx->pool, count, 64, choose_by_place, c);
+  }
+  *found = count_chosen(c, count);
+  if (*found == 0 && c->where->kind == SN_WHERE_INSIDE) {
+    choose_around_thin_bone(c);
+    *found = count_chosen(c, count);
+    if (*found > 0) {
+      sn_log(SN_LOG_WARNING,
+             "bone \"%s\" is thinner than a cell of body \"%s\": the %zu %s around it are taken",
+             c->bone->desc->name, ctx->body->desc->name, *found, c->of_cells ? "cells" : "nodes");
+    }
+  }
+  return SN_OK;
+}
+
+// Spring constants that the chosen cells give to their nodes: a node that stands for one finest cell
+// gets stiffness x mu h. Lumped, each node with a target of its own; springs at points inside cells
+// couple their nodes and slow every solver down.
+static void lump_springs(const choice* c, double stiffness, double* node_stiffness) {
+  const sn_body* body = c->body;
+  const sn_octree* tree = &body->tree;
+  for (uint32_t e = 0; e < tree->cell_count; ++e) {
+    if (!c->chosen[e]) continue;
+    double h = sn_octree_edge(tree, e), corner[8], node[8];
+    double share = stiffness * body->mu[e] * h * h * h / (tree->cell * tree->cell) / 8;
+    for (int k = 0; k < 8; ++k) corner[k] = share;
+    sn_cell_corner_to_conform_d(sn_flesh_shape(tree, e), corner, node);
+    for (int k = 0; k < 8; ++k) node_stiffness[tree->conforming[8 * (size_t)e + k]] += node[k];
+  }
+}
+
+// Springs of attachment i at each node of the body, zero where there is none.
+static sn_status attachment_stiffness(attach_ctx* ctx, uint32_t i, double* node_stiffness,
+                                      sn_error* err) {
+  const sn_attachment_desc* desc = &ctx->scene->attachments[i];
+  choice c = {ctx->body, &desc->where, &ctx->bones[desc->bone], true, NULL};
+  size_t found;
+  sn_arena_mark mark = sn_arena_get_mark(ctx->scratch);
+  SN_TRY(choose(ctx, &c, &found, err));
+  SN_CHECK(found > 0, err, SN_ERR_INPUT,
+           "attachments[%u]: bone \"%s\" reaches no cell of body \"%s\"; expected the bone in the "
+           "body, or a larger `where`",
+           i, ctx->scene->bones[desc->bone].name, ctx->body->desc->name);
+  lump_springs(&c, desc->stiffness, node_stiffness);
+  sn_arena_release(ctx->scratch, mark);
+  return SN_OK;
+}
+
+static sn_status make_ties(attach_ctx* ctx, sn_error* err) {
+  sn_body* body = ctx->body;
+  uint32_t nodes = body->tree.node_count, mine = 0;
+  for (uint32_t i = 0; i < ctx->scene->attachment_count; ++i) {
+    mine += ctx->scene->attachments[i].body == ctx->index;
+  }
+  double* stiffness;
+  SN_TRY(SN_ARENA_NEW(ctx->scratch, (size_t)nodes * mine, &stiffness, err));
+  size_t count = 0;
+  double* row = stiffness;
+  for (uint32_t i = 0; i < ctx->scene->attachment_count; ++i) {
+    if (ctx->scene->attachments[i].body != ctx->index) continue;
+    SN_TRY(attachment_stiffness(ctx, i, row, err));
+    for (uint32_t n = 0; n < nodes; ++n) count += row[n] > 0;
+    row += nodes;
+  }
+  SN_TRY(SN_ARENA_NEW(ctx->arena, count, &body->ties, err));
+  row = stiffness;
+  for (uint32_t i = 0; i < ctx->scene->attachment_count; ++i) {
+    const sn_attachment_desc* desc = &ctx->scene->attachments[i];
+    if (desc->body != ctx->index) continue;
+    for (uint32_t n = 0; n < nodes; ++n) {
+      if (row[n] > 0) body->ties[body->tie_count++] = (sn_tie){n, desc->bone, row[n]};
+    }
+    row += nodes;
+  }
+  return SN_OK;
+}
+
+static sn_status hold_nodes(attach_ctx* ctx, sn_error* err) {
+  sn_body* body = ctx->body;
+  uint32_t nodes = body->tree.node_count;
+  uint32_t* owner; // fixed[] index + 1
+  SN_TRY(SN_ARENA_NEW(ctx->scratch, nodes, &owner, err));
+  for (uint32_t i = 0; i < ctx->scene->fixed_count; ++i) {
+    const sn_fixed_desc* desc = &ctx->scene->fixed[i];
+    if (desc->body != ctx->index) continue;
+    choice c = {body, &desc->where, desc->bone == SN_NO_BONE ? NULL : &ctx->bones[desc->bone], false,
+                NULL};
+    size_t found;
+    sn_arena_mark mark = sn_arena_get_mark(ctx->scratch);
+    SN_TRY(choose(ctx, &c, &found, err));
+    SN_CHECK(found > 0, err, SN_ERR_INPUT,
+             "fixed[%u].where: holds no node of body \"%s\"; expected a region that reaches into the "
+             "body (its cells are %g m wide)",
+             i, body->desc->name, body->tree.cell);
+    for (uint32_t n = 0; n < nodes; ++n) {
+      if (!c.chosen[n] || owner[n]) continue;
+      owner[n] = i + 1;
+      body->held_count++;
+    }
+    sn_arena_release(ctx->scratch, mark);
+  }
+  SN_TRY(SN_ARENA_NEW(ctx->arena, body->held_count, &body->held, err));
+  uint32_t at = 0;
+  for (uint32_t n = 0; n < nodes; ++n) {
+    if (owner[n]) body->held[at++] = (sn_held_node){n, owner[n] - 1};
+  }
+  return SN_OK;
+}
+
+typedef struct load_samples {
+  choice c;
+  double area;       // chosen so far, m2
+  double* node_area; // m2 (node_count)
+} load_samples;
+
+static void add_load_sample(void* ctx, sn_vec3 place, double area) {
+  load_samples* load = ctx;
+  if (load->c.where->kind == SN_WHERE_BOX && !place_is_chosen(&load->c, place)) return;
+  const sn_octree* tree = &load->c.body->tree;
+  double xi[3], weights[8];
+  uint32_t cell = sn_octree_nearest(tree, place, xi);
+  sn_body_point_weights(tree, cell, xi, weights);
+  for (int k = 0; k < 8; ++k) {
+    load->node_area[tree->conforming[8 * (size_t)cell + k]] += area * weights[k];
+  }
+  load->area += area;
+}
+
+// Spread force i over the chosen skin, evenly by area.
+static sn_status make_load(attach_ctx* ctx, uint32_t i, sn_load* load, sn_error* err) {
+  const sn_body* body = ctx->body;
+  uint32_t nodes = body->tree.node_count;
+  *load = (sn_load){.desc = &ctx->scene->forces[i]};
+  load_samples samples = {.c = {.body = body, .where = &load->desc->where}};
+  SN_TRY(SN_ARENA_NEW(ctx->scratch, nodes, &samples.node_area, err));
+  bool by_group = load->desc->where.kind == SN_WHERE_GROUP;
+  const sn_mesh_group* group =
+      by_group ? find_group(&body->desc->mesh, load->desc->where.group) : NULL;
+  if (!by_group || group) SN_TRY(sample_skin(ctx, group, add_load_sample, &samples, err));
+  SN_CHECK(samples.area > 0, err, SN_ERR_INPUT,
+           "forces[%u].where: holds no part of the surface of body \"%s\"; expected a region that "
+           "the surface runs through",
+           i, body->desc->name);
+  for (uint32_t n = 0; n < nodes; ++n) load->share_count += samples.node_area[n] != 0;
+  SN_TRY(SN_ARENA_NEW(ctx->arena, load->share_count, &load->shares, err));
+  double scale = load->desc->is_traction ? 1 : 1 / samples.area;
+  uint32_t at = 0;
+  for (uint32_t n = 0; n < nodes; ++n) {
+    if (samples.node_area[n] == 0) continue;
+    load->shares[at++] = (sn_load_share){n, scale * samples.node_area[n]};
+  }
+  return SN_OK;
+}
+
+static sn_status make_loads(attach_ctx* ctx, sn_error* err) {
+  sn_body* body = ctx->body;
+  SN_TRY(SN_ARENA_NEW(ctx->arena, ctx->scene->force_count, &body->loads, err));
+  for (uint32_t i = 0; i < ctx->scene->force_count; ++i) {
+    if (ctx->scene->forces[i].body != ctx->index) continue;
+    SN_TRY(make_load(ctx, i, &body->loads[body->load_count++], err));
+  }
+  return SN_OK;
+}
+
+static uint32_t find_root(uint32_t* parent, uint32_t n) {
+  while (parent[n] != n) {
+    parent[n] = parent[parent[n]];
+    n = parent[n];
+  }
+  return n;
+}
+
+// Nodes that cells connect form a part. Parts are numbered by their first node.
+static sn_status find_parts(attach_ctx* ctx, sn_error* err) {
+  sn_body* body = ctx->body;
+  const sn_octree* tree = &body->tree;
+  uint32_t* parent;
+  SN_TRY(SN_ARENA_NEW(ctx->scratch, tree->node_count, &parent, err));
+  SN_TRY(SN_ARENA_NEW(ctx->arena, tree->node_count, &body->node_parts, err));
+  for (uint32_t n = 0; n < tree->node_count; ++n) parent[n] = n;
+  for (uint32_t e = 0; e < tree->cell_count; ++e) {
+    const uint32_t* nodes = tree->conforming + 8 * (size_t)e;
+    for (int c = 1; c < 8; ++c) {
+      uint32_t a = find_root(parent, nodes[0]), b = find_root(parent, nodes[c]);
+      if (a != b) parent[a > b ? a : b] = a > b ? b : a;
+    }
+  }
+  for (uint32_t n = 0; n < tree->node_count; ++n) {
+    uint32_t root = find_root(parent, n);
+    body->node_parts[n] = root == n ? body->part_count++ : body->node_parts[root];
+  }
+  SN_TRY(SN_ARENA_NEW(ctx->arena, body->part_count, &body->part_is_held, err));
+  for (uint32_t t = 0; t < body->tie_count; ++t) {
+    body->part_is_held[body->node_parts[body->ties[t].node]] = 1;
+  }
+  for (uint32_t h = 0; h < body->held_count; ++h) {
+    body->part_is_held[body->node_parts[body->held[h].node]] = 1;
+  }
+  return SN_OK;
+}
+
+sn_status sn_body_attach(const sn_scene* scene, uint32_t index, const sn_bone* bones, sn_pool* pool,
+                         sn_arena* arena, sn_arena* scratch, sn_body* body, sn_error* err) {
+  attach_ctx ctx = {scene, bones, body, index, pool, arena, scratch};
+  SN_TRY(make_ties(&ctx, err));
+  SN_TRY(hold_nodes(&ctx, err));
+  SN_TRY(make_loads(&ctx, err));
+  return find_parts(&ctx, err);
+}

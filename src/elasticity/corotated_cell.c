@@ -1,0 +1,17 @@
+#include "elasticity/corotated_cell.h"
+
+#include "base/precision.h"
+#include "math/svd3.h"
+
+// What the denominators s_j + s_k of the rotation's differential are held above, relative to s_0:
+// where a cell is so flat that its rotation is not defined, the differential stays finite.
+#define ROTATION_FLOOR 1e-3
+
+// Energy of mode m is 4 mu h HOURGLASS[m] |q_m|^2; the linear modes are counted by F instead.
+static const int HOURGLASS[8] = {0, 0, 0, 2, 0, 2, 2, 3};
+
+#define SN_REAL_IS_DOUBLE 1
+#include "elasticity/corotated_cell_impl.h"
+#undef SN_REAL_IS_DOUBLE
+#define SN_REAL_IS_DOUBLE 0
+#include "elasticity/corotated_cell_impl.h"

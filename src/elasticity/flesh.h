@@ -1,0 +1,47 @@
+// Corotated flesh on an octree: the cell kernel applied to every cell, gathered from and scattered to
+// the nodes. Displacements in metres at the conforming nodes, three doubles a node.
+#ifndef SN_ELASTICITY_FLESH_H
+#define SN_ELASTICITY_FLESH_H
+
+#include "elasticity/corotated_cell.h"
+#include "octree/chunks.h"
+
+// What does not change: the grid and its material.
+typedef struct sn_flesh {
+  const sn_octree* tree;
+  const sn_chunks* chunks;
+  const double* mu;     // Lame parameters of each cell, Pa (cell_count)
+  const double* lambda; // (cell_count)
+} sn_flesh;
+
+// What a step writes.
+typedef struct sn_flesh_work {
+  sn_cell_tangent_d* tangents; // (cell_count)
+  double* slots;               // (3 x slot_count)
+} sn_flesh_work;
+
+typedef struct sn_flesh_measure {
+  double volume; // deformed, by det F at the cell centres, m3
+  double min_j;  // smallest det F
+  uint64_t inverted;
+} sn_flesh_measure;
+
+double sn_flesh_energy(const sn_flesh* flesh, sn_pool* pool, const double* u);
+// g += dE/du
+void sn_flesh_gradient(const sn_flesh* flesh, sn_pool* pool, sn_flesh_work* work, const double* u,
+                       double* g);
+// Set the tangents at u, for the two functions that follow.
+void sn_flesh_linearise(const sn_flesh* flesh, sn_pool* pool, sn_flesh_work* work, const double* u);
+// y += K p
+void sn_flesh_apply(const sn_flesh* flesh, sn_pool* pool, sn_flesh_work* work, sn_hessian kind,
+                    const double* p, double* y);
+// d += diagonal of K
+void sn_flesh_diagonal(const sn_flesh* flesh, sn_pool* pool, sn_flesh_work* work, sn_hessian kind,
+                       double* d);
+sn_flesh_measure sn_flesh_get_measure(const sn_flesh* flesh, sn_pool* pool, const double* u);
+
+static inline sn_cell_shape sn_flesh_shape(const sn_octree* tree, uint32_t cell) {
+  return (sn_cell_shape){(uint8_t)sn_octant_child_number(tree->cells[cell]), tree->hanging[cell]};
+}
+
+#endif

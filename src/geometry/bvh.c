@@ -1,0 +1,207 @@
+// Winding numbers after Jacobson et al. 2013, with the far-field dipoles of Barill et al. 2018.
+#include "geometry/bvh.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "geometry/surface.h"
+#include "math/elementary.h"
+#include "math/vec.h"
+
+#define LEAF_SIZE 8
+#define MAX_DEPTH 64
+// A cluster is far when its distance is more than this many radii.
+#define FAR_RADII 2.0
+#define FOUR_PI 12.566370614359172954
+
+double sn_triangle_winding(const sn_vec3 corner[3], sn_vec3 p) {
+  // Van Oosterom and Strackee 1983: tan(omega/2) = det(a b c) / (abc + (a.b)c + (b.c)a + (c.a)b)
+  sn_vec3 a = sn_sub(corner[0], p), b = sn_sub(corner[1], p), c = sn_sub(corner[2], p);
+  double la = sn_length(a), lb = sn_length(b), lc = sn_length(c);
+  double det = sn_dot(a, sn_cross(b, c));
+  double div = la * lb * lc + sn_dot(a, b) * lc + sn_dot(b, c) * la + sn_dot(c, a) * lb;
+  if (det == 0) return 0; // in the triangle's plane: seen edge-on
+  return 2.0 * sn_atan2(det, div) / FOUR_PI;
+}
+
+sn_vec3 sn_triangle_nearest(const sn_vec3 corner[3], sn_vec3 p) {
+  // Regions of the plane around the triangle: three corners, three edges, the inside (Ericson 2005).
+  sn_vec3 ab = sn_sub(corner[1], corner[0]), ac = sn_sub(corner[2], corner[0]);
+  sn_vec3 ap = sn_sub(p, corner[0]);
+  double d1 = sn_dot(ab, ap), d2 = sn_dot(ac, ap);
+  if (d1 <= 0 && d2 <= 0) return corner[0];
+  sn_vec3 bp = sn_sub(p, corner[1]);
+  double d3 = sn_dot(ab, bp), d4 = sn_dot(ac, bp);
+  if (d3 >= 0 && d4 <= d3) return corner[1];
+  double vc = d1 * d4 - d3 * d2;
+  if (vc <= 0 && d1 >= 0 && d3 <= 0) return sn_madd(corner[0], d1 / (d1 - d3), ab);
+  sn_vec3 cp = sn_sub(p, corner[2]);
+  double d5 = sn_dot(ab, cp), d6 = sn_dot(ac, cp);
+  if (d6 >= 0 && d5 <= d6) return corner[2];
+  double vb = d5 * d2 - d1 * d6;
+  if (vb <= 0 && d2 >= 0 && d6 <= 0) return sn_madd(corner[0], d2 / (d2 - d6), ac);
+  double va = d3 * d6 - d5 * d4;
+  if (va <= 0 && d4 - d3 >= 0 && d5 - d6 >= 0) {
+    double w = (d4 - d3) / ((d4 - d3) + (d5 - d6));
+    return sn_madd(corner[1], w, sn_sub(corner[2], corner[1]));
+  }
+  double sum = va + vb + vc;
+  return sn_madd(sn_madd(corner[0], vb / sum, ab), vc / sum, ac);
+}
+
+typedef struct sort_key {
+  double at;
+  uint32_t triangle;
+} sort_key;
+
+typedef struct builder {
+  sn_bvh* bvh;
+  sort_key* keys; // scratch (triangle_count)
+} builder;
+
+static int compare_keys(const void* a, const void* b) {
+  const sort_key *p = a, *q = b;
+  if (p->at != q->at) return p->at < q->at ? -1 : 1;
+  return p->triangle < q->triangle ? -1 : p->triangle > q->triangle;
+}
+
+static void get_corners(const sn_bvh* bvh, uint32_t triangle, sn_vec3 corner[3]) {
+  for (int i = 0; i < 3; ++i) corner[i] = sn_surface_corner(bvh->surface, triangle, i);
+}
+
+static sn_vec3 centroid(const sn_vec3 corner[3]) {
+  return sn_scale(1.0 / 3.0, sn_add(corner[0], sn_add(corner[1], corner[2])));
+}
+
+static void measure_node(const sn_bvh* bvh, sn_bvh_node* node) {
+  double area = 0;
+  node->box = sn_box_empty();
+  sn_vec3 sum = {0, 0, 0};
+  for (uint32_t k = node->begin; k < node->end; ++k) {
+    sn_vec3 corner[3];
+    get_corners(bvh, bvh->order[k], corner);
+    sn_vec3 n = sn_scale(0.5, sn_cross(sn_sub(corner[1], corner[0]), sn_sub(corner[2], corner[0])));
+    node->area_vector = sn_add(node->area_vector, n);
+    area += sn_length(n);
+    sum = sn_madd(sum, sn_length(n), centroid(corner));
+    for (int i = 0; i < 3; ++i) node->box = sn_box_grow(node->box, corner[i]);
+  }
+  node->centre = area > 0 ? sn_scale(1.0 / area, sum) : sn_box_centre(node->box);
+  for (uint32_t k = node->begin; k < node->end; ++k) {
+    sn_vec3 corner[3];
+    get_corners(bvh, bvh->order[k], corner);
+    for (int i = 0; i < 3; ++i) {
+      double d = sn_distance(corner[i], node->centre);
+      if (d > node->radius) node->radius = d;
+    }
+  }
+}
+
+// Order the node's triangles by centroid along the longest side, ties by index.
+static void sort_along_longest_side(builder* b, const sn_bvh_node* node) {
+  sn_vec3 d = sn_sub(node->box.hi, node->box.lo);
+  int axis = d.x >= d.y && d.x >= d.z ? 0 : d.y >= d.z ? 1 : 2;
+  for (uint32_t k = node->begin; k < node->end; ++k) {
+    sn_vec3 corner[3];
+    get_corners(b->bvh, b->bvh->order[k], corner);
+    b->keys[k] = (sort_key){sn_axis(centroid(corner), axis), b->bvh->order[k]};
+  }
+  qsort(b->keys + node->begin, node->end - node->begin, sizeof *b->keys, compare_keys);
+  for (uint32_t k = node->begin; k < node->end; ++k) b->bvh->order[k] = b->keys[k].triangle;
+}
+
+// Halving bounds the depth by the logarithm of the count.
+static void build_node(builder* b, uint32_t begin, uint32_t end) {
+  sn_bvh* bvh = b->bvh;
+  uint32_t index = bvh->node_count++;
+  sn_bvh_node* node = &bvh->nodes[index];
+  *node = (sn_bvh_node){.begin = begin, .end = end};
+  measure_node(bvh, node);
+  if (end - begin <= LEAF_SIZE) return;
+  sort_along_longest_side(b, node);
+  uint32_t middle = begin + (end - begin) / 2;
+  build_node(b, begin, middle);
+  node->right = bvh->node_count;
+  build_node(b, middle, end);
+}
+
+sn_status sn_bvh_build(const sn_surface* surface, sn_arena* arena, sn_arena* scratch, sn_bvh* bvh,
+                       sn_error* err) {
+  *bvh = (sn_bvh){.surface = surface};
+  uint32_t count = surface->triangle_count;
+  SN_TRY(SN_ARENA_NEW(arena, 2 * (size_t)count + 1, &bvh->nodes, err));
+  SN_TRY(SN_ARENA_NEW(arena, count, &bvh->order, err));
+  sn_arena_mark mark = sn_arena_get_mark(scratch);
+  builder b = {.bvh = bvh};
+  SN_TRY(SN_ARENA_NEW(scratch, count, &b.keys, err));
+  for (uint32_t t = 0; t < count; ++t) bvh->order[t] = t;
+  if (count > 0) build_node(&b, 0, count);
+  sn_arena_release(scratch, mark);
+  return SN_OK;
+}
+
+static double leaf_winding(const sn_bvh* bvh, const sn_bvh_node* node, sn_vec3 p) {
+  double sum = 0;
+  for (uint32_t k = node->begin; k < node->end; ++k) {
+    sn_vec3 corner[3];
+    get_corners(bvh, bvh->order[k], corner);
+    sum += sn_triangle_winding(corner, p);
+  }
+  return sum;
+}
+
+double sn_bvh_winding(const sn_bvh* bvh, sn_vec3 p) {
+  uint32_t stack[MAX_DEPTH];
+  int depth = 0;
+  double sum = 0;
+  if (bvh->node_count > 0) stack[depth++] = 0;
+  while (depth > 0) {
+    uint32_t index = stack[--depth];
+    const sn_bvh_node* node = &bvh->nodes[index];
+    sn_vec3 away = sn_sub(node->centre, p);
+    double distance = sn_length(away);
+    if (distance > FAR_RADII * node->radius) {
+      sum += sn_dot(node->area_vector, away) / (FOUR_PI * distance * distance * distance);
+    } else if (node->right == 0) {
+      sum += leaf_winding(bvh, node, p);
+    } else {
+      stack[depth++] = node->right;
+      stack[depth++] = index + 1;
+    }
+  }
+  return sum;
+}
+
+static double box_distance_squared(const sn_box* box, sn_vec3 p) {
+  sn_vec3 outside = sn_max3(sn_max3(sn_sub(box->lo, p), sn_sub(p, box->hi)), sn_v3(0, 0, 0));
+  return sn_dot(outside, outside);
+}
+
+double sn_bvh_distance(const sn_bvh* bvh, sn_vec3 p, double limit) {
+  uint32_t stack[MAX_DEPTH];
+  int depth = 0;
+  double best = limit * limit;
+  if (bvh->node_count > 0) stack[depth++] = 0;
+  while (depth > 0) {
+    uint32_t index = stack[--depth];
+    const sn_bvh_node* node = &bvh->nodes[index];
+    if (box_distance_squared(&node->box, p) >= best) continue;
+    if (node->right != 0) {
+      // The nearer child is looked at first.
+      uint32_t left = index + 1, right = node->right;
+      bool left_first = box_distance_squared(&bvh->nodes[left].box, p) <=
+                        box_distance_squared(&bvh->nodes[right].box, p);
+      stack[depth++] = left_first ? right : left;
+      stack[depth++] = left_first ? left : right;
+      continue;
+    }
+    for (uint32_t k = node->begin; k < node->end; ++k) {
+      sn_vec3 corner[3];
+      get_corners(bvh, bvh->order[k], corner);
+      sn_vec3 away = sn_sub(sn_triangle_nearest(corner, p), p);
+      double squared = sn_dot(away, away);
+      if (squared < best) best = squared;
+    }
+  }
+  return sqrt(best);
+}

@@ -1,0 +1,314 @@
+// Steps: weld equal positions (for topology only), drop triangles without area and repeated ones,
+// group the rest into patches across edges that exactly two triangles share, turn the minority of
+// each patch, then turn whole patches that are inside out and not the wall of a cavity.
+#include "geometry/surface.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "geometry/bvh.h"
+#include "math/vec.h"
+
+typedef struct point_key {
+  double p[3];
+  uint32_t vertex;
+} point_key;
+
+typedef struct corner_key {
+  uint32_t corner[3]; // welded, ascending
+  uint32_t triangle;
+} corner_key;
+
+typedef struct edge_key {
+  uint32_t low, high; // welded vertices
+  uint32_t triangle;
+  bool forward; // the triangle runs from low to high
+} edge_key;
+
+typedef struct topology {
+  uint32_t* weld;      // vertex -> first vertex at the same place
+  uint32_t* neighbour; // (3 x count) triangle across each edge or NONE
+  bool* against;       // (3 x count) that neighbour runs the shared edge the same way
+  uint32_t* patch;     // triangle -> patch
+  bool* turned;
+  uint32_t patch_count;
+} topology;
+
+#define NONE UINT32_MAX
+
+static int compare_points(const void* a, const void* b) {
+  const point_key *p = a, *q = b;
+  for (int i = 0; i < 3; ++i) {
+    if (p->p[i] != q->p[i]) return p->p[i] < q->p[i] ? -1 : 1;
+  }
+  return p->vertex < q->vertex ? -1 : p->vertex > q->vertex;
+}
+
+static int compare_corners(const void* a, const void* b) {
+  const corner_key *p = a, *q = b;
+  for (int i = 0; i < 3; ++i) {
+    if (p->corner[i] != q->corner[i]) return p->corner[i] < q->corner[i] ? -1 : 1;
+  }
+  return p->triangle < q->triangle ? -1 : p->triangle > q->triangle;
+}
+
+static int compare_edges(const void* a, const void* b) {
+  const edge_key *p = a, *q = b;
+  if (p->low != q->low) return p->low < q->low ? -1 : 1;
+  if (p->high != q->high) return p->high < q->high ? -1 : 1;
+  return p->triangle < q->triangle ? -1 : p->triangle > q->triangle;
+}
+
+sn_vec3 sn_surface_corner(const sn_surface* surface, uint32_t triangle, int corner) {
+  return sn_load3(surface->positions + 3 * (size_t)surface->triangles[3 * (size_t)triangle + corner]);
+}
+
+// Twice the area vector of a triangle of the mesh.
+static sn_vec3 area_vector(const double* positions, const uint32_t* t) {
+  sn_vec3 a = sn_load3(positions + 3 * (size_t)t[0]);
+  sn_vec3 b = sn_load3(positions + 3 * (size_t)t[1]);
+  sn_vec3 c = sn_load3(positions + 3 * (size_t)t[2]);
+  return sn_cross(sn_sub(b, a), sn_sub(c, a));
+}
+
+static sn_status weld_vertices(const sn_mesh* mesh, sn_arena* scratch, uint32_t* weld,
+                               sn_error* err) {
+  point_key* keys;
+  SN_TRY(SN_ARENA_NEW(scratch, mesh->vertex_count, &keys, err));
+  for (uint32_t v = 0; v < mesh->vertex_count; ++v) {
+    // Adding 0 makes -0 and 0 the same place.
+    for (int i = 0; i < 3; ++i) keys[v].p[i] = mesh->positions[3 * (size_t)v + i] + 0.0;
+    keys[v].vertex = v;
+  }
+  qsort(keys, mesh->vertex_count, sizeof *keys, compare_points);
+  for (uint32_t k = 0; k < mesh->vertex_count; ++k) {
+    bool same = k > 0 && memcmp(keys[k].p, keys[k - 1].p, sizeof keys[k].p) == 0;
+    weld[keys[k].vertex] = same ? weld[keys[k - 1].vertex] : keys[k].vertex;
+  }
+  return SN_OK;
+}
+
+static void sort_three(uint32_t c[3]) {
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 2 - i; ++j) {
+      if (c[j] > c[j + 1]) {
+        uint32_t t = c[j];
+        c[j] = c[j + 1];
+        c[j + 1] = t;
+      }
+    }
+  }
+}
+
+// Copy the triangles worth keeping, in their order.
+static sn_status keep_triangles(const sn_mesh* mesh, const uint32_t* weld, sn_arena* scratch,
+                                sn_surface* surface, sn_error* err) {
+  corner_key* keys;
+  uint8_t* drop;
+  SN_TRY(SN_ARENA_NEW(scratch, mesh->triangle_count, &keys, err));
+  SN_TRY(SN_ARENA_NEW(scratch, mesh->triangle_count, &drop, err));
+  uint32_t key_count = 0;
+  for (uint32_t t = 0; t < mesh->triangle_count; ++t) {
+    const uint32_t* corner = mesh->triangles + 3 * (size_t)t;
+    sn_vec3 n = area_vector(mesh->positions, corner);
+    if (n.x == 0 && n.y == 0 && n.z == 0) {
+      drop[t] = 1;
+      surface->report.degenerate_triangles++;
+      continue;
+    }
+    corner_key key = {{weld[corner[0]], weld[corner[1]], weld[corner[2]]}, t};
+    sort_three(key.corner);
+    keys[key_count++] = key;
+  }
+  qsort(keys, key_count, sizeof *keys, compare_corners);
+  for (uint32_t k = 1; k < key_count; ++k) {
+    if (memcmp(keys[k].corner, keys[k - 1].corner, sizeof keys[k].corner) != 0) continue;
+    drop[keys[k].triangle] = 1;
+    surface->report.duplicate_triangles++;
+  }
+  for (uint32_t t = 0; t < mesh->triangle_count; ++t) {
+    if (drop[t]) continue;
+    memcpy(surface->triangles + 3 * (size_t)surface->triangle_count,
+           mesh->triangles + 3 * (size_t)t, 3 * sizeof(uint32_t));
+    surface->sources[surface->triangle_count++] = t;
+  }
+  return SN_OK;
+}
+
+// Which triangle lies across each edge, where exactly two share it.
+static sn_status find_neighbours(const sn_surface* surface, sn_arena* scratch, topology* topo,
+                                 sn_error* err) {
+  size_t count = 3 * (size_t)surface->triangle_count;
+  edge_key* edges;
+  SN_TRY(SN_ARENA_NEW(scratch, count, &edges, err));
+  for (size_t e = 0; e < count; ++e) {
+    size_t t = e / 3;
+    uint32_t a = topo->weld[surface->triangles[e]];
+    uint32_t b = topo->weld[surface->triangles[3 * t + (e + 1) % 3]];
+    edges[e] = (edge_key){a < b ? a : b, a < b ? b : a, (uint32_t)t, a < b};
+    topo->neighbour[e] = NONE;
+  }
+  qsort(edges, count, sizeof *edges, compare_edges);
+  for (size_t begin = 0, end; begin < count; begin = end) {
+    end = begin + 1;
+    while (end < count && edges[end].low == edges[begin].low &&
+           edges[end].high == edges[begin].high) {
+      ++end;
+    }
+    if (end - begin != 2) continue;
+    for (int side = 0; side < 2; ++side) {
+      edge_key here = edges[begin + side], there = edges[begin + 1 - side];
+      const uint32_t* corner = surface->triangles + 3 * (size_t)here.triangle;
+      for (int i = 0; i < 3; ++i) {
+        uint32_t a = topo->weld[corner[i]], b = topo->weld[corner[(i + 1) % 3]];
+        if ((a < b ? a : b) != here.low || (a < b ? b : a) != here.high) continue;
+        topo->neighbour[3 * (size_t)here.triangle + i] = there.triangle;
+        topo->against[3 * (size_t)here.triangle + i] = here.forward == there.forward;
+      }
+    }
+  }
+  return SN_OK;
+}
+
+// Flood each patch from its first triangle, marking those that must turn to agree with it; then turn
+// the smaller party.
+static void agree_within_patches(const sn_surface* surface, topology* topo, uint32_t* stack) {
+  for (uint32_t t = 0; t < surface->triangle_count; ++t) topo->patch[t] = NONE;
+  for (uint32_t first = 0; first < surface->triangle_count; ++first) {
+    if (topo->patch[first] != NONE) continue;
+    uint32_t found = 0, turned = 0; // stack[0..found) is the patch, read through once
+    stack[found++] = first;
+    topo->patch[first] = topo->patch_count;
+    for (uint32_t next = 0; next < found; ++next) {
+      uint32_t t = stack[next];
+      turned += topo->turned[t];
+      for (int i = 0; i < 3; ++i) {
+        uint32_t other = topo->neighbour[3 * (size_t)t + i];
+        if (other == NONE || topo->patch[other] != NONE) continue;
+        topo->patch[other] = topo->patch_count;
+        topo->turned[other] = topo->turned[t] != topo->against[3 * (size_t)t + i];
+        stack[found++] = other;
+      }
+    }
+    if (2 * turned > found) {
+      for (uint32_t k = 0; k < found; ++k) topo->turned[stack[k]] = !topo->turned[stack[k]];
+    }
+    topo->patch_count++;
+  }
+}
+
+// Six times the volume a triangle spans with `apex`.
+static double cone_volume(const sn_surface* surface, uint32_t t, sn_vec3 apex) {
+  sn_vec3 a = sn_sub(sn_surface_corner(surface, t, 0), apex);
+  sn_vec3 b = sn_sub(sn_surface_corner(surface, t, 1), apex);
+  sn_vec3 c = sn_sub(sn_surface_corner(surface, t, 2), apex);
+  return sn_dot(a, sn_cross(b, c));
+}
+
+// Does the rest of the surface enclose this point? Then a patch around it may be a cavity's wall.
+static bool enclosed_by_others(const sn_surface* surface, const topology* topo, uint32_t patch,
+                               sn_vec3 point) {
+  double winding = 0;
+  for (uint32_t t = 0; t < surface->triangle_count; ++t) {
+    if (topo->patch[t] == patch) continue;
+    sn_vec3 corner[3];
+    for (int i = 0; i < 3; ++i) corner[i] = sn_surface_corner(surface, t, i);
+    winding += (topo->turned[t] ? -1.0 : 1.0) * sn_triangle_winding(corner, point);
+  }
+  return fabs(winding) > 0.5;
+}
+
+// Turn the patches that are inside out.
+static sn_status turn_patches_outward(const sn_surface* surface, sn_arena* scratch, topology* topo,
+                                      sn_error* err) {
+  double* volume;
+  sn_vec3* centre;
+  uint32_t *size, *first;
+  SN_TRY(SN_ARENA_NEW(scratch, topo->patch_count, &volume, err));
+  SN_TRY(SN_ARENA_NEW(scratch, topo->patch_count, &centre, err));
+  SN_TRY(SN_ARENA_NEW(scratch, topo->patch_count, &size, err));
+  SN_TRY(SN_ARENA_NEW(scratch, topo->patch_count, &first, err));
+  for (uint32_t t = surface->triangle_count; t-- > 0;) {
+    uint32_t p = topo->patch[t];
+    centre[p] = sn_add(centre[p], sn_surface_corner(surface, t, 0));
+    size[p]++;
+    first[p] = t;
+  }
+  for (uint32_t t = 0; t < surface->triangle_count; ++t) {
+    uint32_t p = topo->patch[t];
+    sn_vec3 apex = sn_scale(1.0 / size[p], centre[p]);
+    volume[p] += (topo->turned[t] ? -1.0 : 1.0) * cone_volume(surface, t, apex);
+  }
+  // The verdicts first, so that no patch is judged by one already turned.
+  uint8_t* turn;
+  SN_TRY(SN_ARENA_NEW(scratch, topo->patch_count, &turn, err));
+  for (uint32_t p = 0; p < topo->patch_count; ++p) {
+    turn[p] = volume[p] < 0 &&
+              !enclosed_by_others(surface, topo, p, sn_surface_corner(surface, first[p], 0));
+  }
+  for (uint32_t t = 0; t < surface->triangle_count; ++t) {
+    if (turn[topo->patch[t]]) topo->turned[t] = !topo->turned[t];
+  }
+  return SN_OK;
+}
+
+static sn_status orient(sn_surface* surface, sn_arena* scratch, topology* topo, sn_error* err) {
+  uint32_t* stack;
+  size_t count = surface->triangle_count;
+  SN_TRY(SN_ARENA_NEW(scratch, 3 * count, &topo->neighbour, err));
+  SN_TRY(SN_ARENA_NEW(scratch, 3 * count, &topo->against, err));
+  SN_TRY(SN_ARENA_NEW(scratch, count, &topo->patch, err));
+  SN_TRY(SN_ARENA_NEW(scratch, count, &topo->turned, err));
+  SN_TRY(SN_ARENA_NEW(scratch, count, &stack, err));
+  SN_TRY(find_neighbours(surface, scratch, topo, err));
+  agree_within_patches(surface, topo, stack);
+  SN_TRY(turn_patches_outward(surface, scratch, topo, err));
+  for (uint32_t t = 0; t < surface->triangle_count; ++t) {
+    if (!topo->turned[t]) continue;
+    uint32_t* corner = surface->triangles + 3 * (size_t)t;
+    uint32_t swap = corner[1];
+    corner[1] = corner[2];
+    corner[2] = swap;
+    surface->report.flipped_triangles++;
+  }
+  return SN_OK;
+}
+
+static sn_status measure(const sn_mesh* mesh, sn_arena* scratch, sn_surface* surface,
+                         sn_error* err) {
+  uint8_t* used;
+  SN_TRY(SN_ARENA_NEW(scratch, mesh->vertex_count, &used, err));
+  surface->box = sn_box_empty();
+  for (size_t c = 0; c < 3 * (size_t)surface->triangle_count; ++c) {
+    used[surface->triangles[c]] = 1;
+    surface->box = sn_box_grow(surface->box, sn_load3(mesh->positions + 3 * (size_t)surface->triangles[c]));
+  }
+  for (uint32_t v = 0; v < mesh->vertex_count; ++v) surface->report.unreferenced_vertices += !used[v];
+  sn_vec3 apex = sn_box_centre(surface->box);
+  for (uint32_t t = 0; t < surface->triangle_count; ++t) {
+    surface->area += 0.5 * sn_length(area_vector(mesh->positions, surface->triangles + 3 * (size_t)t));
+    surface->volume += cone_volume(surface, t, apex) / 6.0;
+  }
+  return SN_OK;
+}
+
+static sn_status prepare(const sn_mesh* mesh, sn_arena* arena, sn_arena* scratch,
+                         sn_surface* surface, sn_error* err) {
+  topology topo = {0};
+  SN_TRY(SN_ARENA_NEW(arena, 3 * (size_t)mesh->triangle_count, &surface->triangles, err));
+  SN_TRY(SN_ARENA_NEW(arena, mesh->triangle_count, &surface->sources, err));
+  SN_TRY(SN_ARENA_NEW(scratch, mesh->vertex_count, &topo.weld, err));
+  SN_TRY(weld_vertices(mesh, scratch, topo.weld, err));
+  SN_TRY(keep_triangles(mesh, topo.weld, scratch, surface, err));
+  SN_TRY(orient(surface, scratch, &topo, err));
+  return measure(mesh, scratch, surface, err);
+}
+
+sn_status sn_surface_prepare(const sn_mesh* mesh, sn_arena* arena, sn_arena* scratch,
+                             sn_surface* surface, sn_error* err) {
+  *surface = (sn_surface){.positions = mesh->positions, .vertex_count = mesh->vertex_count};
+  sn_arena_mark mark = sn_arena_get_mark(scratch);
+  sn_status status = prepare(mesh, arena, scratch, surface, err);
+  sn_arena_release(scratch, mark);
+  return status;
+}

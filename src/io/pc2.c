@@ -1,0 +1,238 @@
+// Point caches, PC2. Little-endian on every host:
+//
+//    0  char[12]  "POINTCACHE2" and a zero
+//   12  int32     version, 1
+//   16  int32     vertices
+//   20  float     first frame
+//   24  float     frames between samples, 1
+//   28  int32     frames
+//   32  float     x, y, z of every vertex, frame after frame
+//
+// A frame is written behind the published ones and counted afterwards, so whatever happens the
+// header never promises more than there is. Readers thus accept bytes behind the last frame.
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "io/file.h"
+#include "sinew/io.h"
+
+#define HEADER_BYTES 32
+#define FRAME_COUNT_OFFSET 28
+#define VALUES_AT_ONCE 4096
+
+static const char magic[12] = "POINTCACHE2";
+
+struct sn_pc2 {
+  sn_file file;
+  uint32_t vertex_count, frame_count;
+  char path[];
+};
+
+typedef struct pc2_header {
+  uint32_t vertex_count, frame_count;
+  float first_frame, sample_rate;
+} pc2_header;
+
+static void put_word(unsigned char* bytes, uint32_t word) {
+  for (int i = 0; i < 4; ++i) bytes[i] = (unsigned char)(word >> (8 * i));
+}
+
+static uint32_t get_word(const unsigned char* bytes) {
+  uint32_t word = 0;
+  for (int i = 0; i < 4; ++i) word |= (uint32_t)bytes[i] << (8 * i);
+  return word;
+}
+
+static void put_float(unsigned char* bytes, float value) {
+  uint32_t word;
+  memcpy(&word, &value, sizeof word);
+  put_word(bytes, word);
+}
+
+static float get_float(const unsigned char* bytes) {
+  uint32_t word = get_word(bytes);
+  float value;
+  memcpy(&value, &word, sizeof value);
+  return value;
+}
+
+static uint64_t frame_bytes(uint32_t vertex_count) { return 12 * (uint64_t)vertex_count; }
+
+static uint64_t frame_offset(uint32_t vertex_count, uint32_t frame) {
+  return HEADER_BYTES + frame * frame_bytes(vertex_count);
+}
+
+static void encode_header(const pc2_header* header, unsigned char bytes[HEADER_BYTES]) {
+  memcpy(bytes, magic, sizeof magic);
+  put_word(bytes + 12, 1);
+  put_word(bytes + 16, header->vertex_count);
+  put_float(bytes + 20, header->first_frame);
+  put_float(bytes + 24, header->sample_rate);
+  put_word(bytes + FRAME_COUNT_OFFSET, header->frame_count);
+}
+
+// Every number is checked: only what fits into the file is believed.
+static sn_status read_header(const sn_file* file, pc2_header* header, sn_error* err) {
+  unsigned char bytes[HEADER_BYTES];
+  SN_CHECK(file->size >= HEADER_BYTES, err, SN_ERR_INPUT,
+           "%s: %llu bytes; expected a point cache (PC2), which has %d or more", file->path,
+           (unsigned long long)file->size, HEADER_BYTES);
+  SN_TRY(sn_file_read_at(file, 0, bytes, sizeof bytes, err));
+  SN_CHECK(memcmp(bytes, magic, sizeof magic) == 0, err, SN_ERR_INPUT,
+           "%s: starts with other bytes than POINTCACHE2; expected a point cache (PC2)",
+           file->path);
+  SN_CHECK(get_word(bytes + 12) == 1, err, SN_ERR_INPUT,
+           "%s: point cache of version %u; expected version 1", file->path, get_word(bytes + 12));
+  *header = (pc2_header){get_word(bytes + 16), get_word(bytes + FRAME_COUNT_OFFSET),
+                         get_float(bytes + 20), get_float(bytes + 24)};
+  SN_CHECK(header->vertex_count > 0 && header->vertex_count <= INT32_MAX, err, SN_ERR_INPUT,
+           "%s: the header gives %d vertices; expected 1 or more", file->path,
+           (int)header->vertex_count);
+  SN_CHECK(isfinite(header->first_frame) && isfinite(header->sample_rate), err, SN_ERR_INPUT,
+           "%s: the header gives first frame %g and frame step %g; expected finite numbers",
+           file->path, (double)header->first_frame, (double)header->sample_rate);
+  uint64_t whole_frames = (file->size - HEADER_BYTES) / frame_bytes(header->vertex_count);
+  SN_CHECK(header->frame_count <= whole_frames && header->frame_count <= INT32_MAX, err,
+           SN_ERR_INPUT,
+           "%s: the header gives %u frames of %u vertices, but the file ends after %llu; expected "
+           "the whole file",
+           file->path, header->frame_count, header->vertex_count, (unsigned long long)whole_frames);
+  return SN_OK;
+}
+
+// Writing
+
+static sn_status start_cache(sn_pc2* pc2, int first_frame, sn_error* err) {
+  pc2_header header = {pc2->vertex_count, 0, (float)first_frame, 1.0f};
+  unsigned char bytes[HEADER_BYTES];
+  encode_header(&header, bytes);
+  SN_TRY(sn_file_write_atomic(pc2->path, bytes, sizeof bytes, err));
+  return sn_file_open(pc2->path, SN_FILE_UPDATE, &pc2->file, err);
+}
+
+static sn_status publish_frame_count(sn_pc2* pc2, uint32_t frame_count, sn_error* err) {
+  unsigned char word[4];
+  put_word(word, frame_count);
+  SN_TRY(sn_file_write_at(&pc2->file, FRAME_COUNT_OFFSET, word, sizeof word, err));
+  pc2->frame_count = frame_count;
+  return SN_OK;
+}
+
+static sn_status continue_cache(sn_pc2* pc2, int first_frame, uint32_t keep_frames, sn_error* err) {
+  SN_TRY(sn_file_open(pc2->path, SN_FILE_UPDATE, &pc2->file, err));
+  pc2_header header;
+  SN_TRY(read_header(&pc2->file, &header, err));
+  SN_CHECK(header.vertex_count == pc2->vertex_count, err, SN_ERR_INPUT,
+           "%s: holds %u vertices; expected %u, so it belongs to another surface: start anew",
+           pc2->path, header.vertex_count, pc2->vertex_count);
+  SN_CHECK(header.first_frame == (float)first_frame && header.sample_rate == 1.0f, err,
+           SN_ERR_INPUT, "%s: starts at frame %g with step %g; expected %d with step 1: start anew",
+           pc2->path, (double)header.first_frame, (double)header.sample_rate, first_frame);
+  SN_CHECK(header.frame_count >= keep_frames, err, SN_ERR_INPUT,
+           "%s: holds %u frames; expected %u or more to continue: start anew", pc2->path,
+           header.frame_count, keep_frames);
+  // First the promise, then the data, so that the header stays true in between.
+  SN_TRY(publish_frame_count(pc2, keep_frames, err));
+  return sn_file_cut(&pc2->file, frame_offset(pc2->vertex_count, keep_frames), err);
+}
+
+sn_status sn_pc2_open(const char* path, uint32_t vertex_count, int first_frame,
+                      uint32_t keep_frames, sn_pc2** pc2, sn_error* err) {
+  *pc2 = NULL;
+  SN_CHECK(vertex_count > 0 && vertex_count <= INT32_MAX, err, SN_ERR_INPUT,
+           "%s: a cache of %u vertices; expected 1 to %d", path, vertex_count, INT32_MAX);
+  size_t path_bytes = strlen(path) + 1;
+  sn_pc2* opened = sn_allocate(sizeof *opened + path_bytes);
+  if (!opened) return sn_fail_memory(err, sizeof *opened + path_bytes);
+  *opened = (sn_pc2){.file = {.descriptor = -1}, .vertex_count = vertex_count};
+  memcpy(opened->path, path, path_bytes);
+  sn_status status = keep_frames > 0 ? continue_cache(opened, first_frame, keep_frames, err)
+                                     : start_cache(opened, first_frame, err);
+  if (status != SN_OK) {
+    sn_pc2_close(opened);
+    return status;
+  }
+  *pc2 = opened;
+  return SN_OK;
+}
+
+static sn_status write_values(sn_pc2* pc2, uint64_t offset, const float* values, size_t count,
+                              sn_error* err) {
+  unsigned char bytes[4 * VALUES_AT_ONCE];
+  for (size_t first = 0; first < count; first += VALUES_AT_ONCE) {
+    size_t some = count - first < VALUES_AT_ONCE ? count - first : VALUES_AT_ONCE;
+    for (size_t i = 0; i < some; ++i) {
+      SN_ASSERT(isfinite(values[first + i]));
+      put_float(bytes + 4 * i, values[first + i]);
+    }
+    SN_TRY(sn_file_write_at(&pc2->file, offset + 4 * first, bytes, 4 * some, err));
+  }
+  return SN_OK;
+}
+
+sn_status sn_pc2_append(sn_pc2* pc2, const float* positions, sn_error* err) {
+  SN_CHECK(pc2->frame_count < INT32_MAX, err, SN_ERR_IO, "%s: a cache holds at most %d frames",
+           pc2->path, INT32_MAX);
+  uint64_t offset = frame_offset(pc2->vertex_count, pc2->frame_count);
+  SN_TRY(write_values(pc2, offset, positions, 3 * (size_t)pc2->vertex_count, err));
+  // Also after a power cut the count must not be on the disk before the data.
+  SN_TRY(sn_file_sync(&pc2->file, err));
+  return publish_frame_count(pc2, pc2->frame_count + 1, err);
+}
+
+void sn_pc2_close(sn_pc2* pc2) {
+  if (!pc2) return;
+  sn_file_close(&pc2->file);
+  sn_release(pc2);
+}
+
+// Reading
+
+sn_status sn_pc2_read_info(const char* path, sn_pc2_info* info, sn_error* err) {
+  *info = (sn_pc2_info){0};
+  sn_file file;
+  SN_TRY(sn_file_open(path, SN_FILE_READ, &file, err));
+  pc2_header header;
+  sn_status status = read_header(&file, &header, err);
+  sn_file_close(&file);
+  if (status != SN_OK) return status;
+  *info = (sn_pc2_info){header.vertex_count, header.frame_count, header.first_frame};
+  return SN_OK;
+}
+
+static sn_status read_values(const sn_file* file, uint64_t offset, float* values, size_t count,
+                             sn_error* err) {
+  unsigned char bytes[4 * VALUES_AT_ONCE];
+  for (size_t first = 0; first < count; first += VALUES_AT_ONCE) {
+    size_t some = count - first < VALUES_AT_ONCE ? count - first : VALUES_AT_ONCE;
+    SN_TRY(sn_file_read_at(file, offset + 4 * first, bytes, 4 * some, err));
+    for (size_t i = 0; i < some; ++i) {
+      values[first + i] = get_float(bytes + 4 * i);
+      SN_CHECK(isfinite(values[first + i]), err, SN_ERR_INPUT,
+               "%s: a coordinate of vertex %zu is not finite at byte %llu; expected a number",
+               file->path, (first + i) / 3, (unsigned long long)(offset + 4 * (first + i)));
+    }
+  }
+  return SN_OK;
+}
+
+static sn_status read_frame(const sn_file* file, uint32_t frame, float* positions, sn_error* err) {
+  pc2_header header;
+  SN_TRY(read_header(file, &header, err));
+  SN_CHECK(frame < header.frame_count, err, SN_ERR_INPUT,
+           "%s: frame %u asked for, counted from 0; expected less than %u, the frames it holds",
+           file->path, frame, header.frame_count);
+  return read_values(file, frame_offset(header.vertex_count, frame), positions,
+                     3 * (size_t)header.vertex_count, err);
+}
+
+sn_status sn_pc2_read_frame(const char* path, uint32_t frame, float* positions, sn_error* err) {
+  sn_file file;
+  SN_TRY(sn_file_open(path, SN_FILE_READ, &file, err));
+  sn_status status = read_frame(&file, frame, positions, err);
+  sn_file_close(&file);
+  return status;
+}

@@ -1,0 +1,12 @@
+// Stanford PLY, ascii and binary of either byte order.
+#ifndef SN_IO_PLY_H
+#define SN_IO_PLY_H
+
+#include "sinew/mesh.h"
+
+// @param path for messages
+// @param bytes must be followed by a zero that `size` does not count
+sn_status sn_ply_parse(const char* path, const char* bytes, size_t size, sn_mesh* mesh,
+                       sn_error* err);
+
+#endif

@@ -1,0 +1,271 @@
+// The folder of a run. Order of writing within a frame: caches, statistics, checkpoint. A run that is
+// killed in between leaves caches that are ahead of the checkpoint; resuming cuts them back.
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "io/file.h"
+#include "scene/model.h"
+#include "sinew/io.h"
+
+#define MAX_PATH 4096
+
+struct sn_run {
+  sn_arena* arena; // owns all that follows
+  char* folder;
+  sn_output_opts output;
+  int cache_first_frame; // first frame in the caches
+  int next_frame, last_frame;
+  int stored_frames, unconverged_frames;
+  double seconds;
+  sn_pc2** caches; // a body each
+  uint32_t body_count;
+  float* positions;  // room for the largest surface
+  char* stats_text;  // room for a line
+  size_t stats_size;
+};
+
+static sn_status join_path(const char* folder, const char* name, const char* ending,
+                           char path[MAX_PATH], sn_error* err) {
+  int length = snprintf(path, MAX_PATH, "%s/%s%s", folder, name, ending);
+  SN_CHECK(length < MAX_PATH, err, SN_ERR_IO, "%s: the path is too long", folder);
+  return SN_OK;
+}
+
+static bool file_exists(const char* path) {
+  struct stat info;
+  return stat(path, &info) == 0;
+}
+
+static sn_status remove_file(const sn_run* run, const char* name, sn_error* err) {
+  char path[MAX_PATH];
+  SN_TRY(join_path(run->folder, name, "", path, err));
+  SN_CHECK(unlink(path) == 0 || !file_exists(path), err, SN_ERR_IO,
+           "%s: cannot be removed; is the folder writable?", path);
+  return SN_OK;
+}
+
+// Rest surface in the unit of the file it came from.
+static sn_status write_rest_surface(const sn_run* run, const sn_scene* scene, uint32_t body,
+                                    sn_error* err) {
+  char path[MAX_PATH];
+  sn_mesh mesh = scene->bodies[body].mesh;
+  double* positions;
+  sn_arena_mark mark = sn_arena_get_mark(run->arena);
+  SN_TRY(join_path(run->folder, scene->bodies[body].name, ".obj", path, err));
+  SN_TRY(SN_ARENA_NEW(run->arena, 3 * (size_t)mesh.vertex_count, &positions, err));
+  for (size_t i = 0; i < 3 * (size_t)mesh.vertex_count; ++i) {
+    positions[i] = mesh.positions[i] / scene->unit;
+  }
+  mesh.positions = positions;
+  sn_status status = sn_mesh_save_obj(path, &mesh, err);
+  sn_arena_release(run->arena, mark);
+  return status;
+}
+
+// Keep the lines of frames up to `last`; an unfinished line at the end goes.
+static sn_status cut_stats(sn_run* run, int last, sn_error* err) {
+  char path[MAX_PATH];
+  char* bytes;
+  size_t size, kept = 0;
+  SN_TRY(join_path(run->folder, "stats.jsonl", "", path, err));
+  if (!file_exists(path)) return sn_file_write_atomic(path, "", 0, err);
+  sn_arena_mark mark = sn_arena_get_mark(run->arena);
+  SN_TRY(sn_file_read(path, run->arena, &bytes, &size, err));
+  for (size_t begin = 0; begin < size;) {
+    const char* end = memchr(bytes + begin, '\n', size - begin);
+    if (!end) break;
+    size_t length = (size_t)(end - (bytes + begin)) + 1;
+    json_t* line = json_loadb(bytes + begin, length, 0, NULL);
+    json_t* frame = json_object_get(line, "frame");
+    if (json_is_integer(frame) && json_integer_value(frame) <= last) {
+      run->unconverged_frames += json_is_false(json_object_get(line, "converged"));
+      run->seconds += json_number_value(json_object_get(line, "seconds"));
+      run->stored_frames++;
+      memmove(bytes + kept, bytes + begin, length);
+      kept += length;
+    }
+    json_decref(line);
+    begin += length;
+  }
+  sn_status status = sn_file_write_atomic(path, bytes, kept, err);
+  sn_arena_release(run->arena, mark);
+  return status;
+}
+
+static sn_status open_caches(sn_run* run, const sn_scene* scene, uint32_t keep_frames,
+                             sn_error* err) {
+  SN_TRY(SN_ARENA_NEW(run->arena, scene->body_count, &run->caches, err));
+  run->body_count = scene->body_count;
+  for (uint32_t b = 0; b < scene->body_count; ++b) {
+    char path[MAX_PATH];
+    SN_TRY(join_path(run->folder, scene->bodies[b].name, ".pc2", path, err));
+    SN_TRY(sn_pc2_open(path, scene->bodies[b].mesh.vertex_count, run->cache_first_frame,
+                       keep_frames, &run->caches[b], err));
+  }
+  return SN_OK;
+}
+
+// The checkpoint to start from, or an empty path to start anew.
+static sn_status find_checkpoint(const sn_run* run, const sn_run_opts* opts, char path[MAX_PATH],
+                                 sn_error* err) {
+  path[0] = 0;
+  if (opts->resume == SN_RESUME_NO) return SN_OK;
+  if (opts->resume == SN_RESUME_LAST) {
+    SN_TRY(join_path(run->folder, "checkpoint", "", path, err));
+    if (!file_exists(path)) path[0] = 0;
+    return SN_OK;
+  }
+  if (opts->resume_frame == opts->first_frame) return SN_OK;
+  char ending[32];
+  snprintf(ending, sizeof ending, "-%04d", opts->resume_frame - 1);
+  SN_TRY(join_path(run->folder, "checkpoint", ending, path, err));
+  SN_CHECK(file_exists(path), err, SN_ERR_INPUT,
+           "%s: not there; frame %d can be computed again only from a kept checkpoint of the frame "
+           "before (\"output\": {\"keep_checkpoints\": true}), else use --resume",
+           path, opts->resume_frame);
+  return SN_OK;
+}
+
+// First frame of the caches that an earlier run left.
+static sn_status find_cache_start(sn_run* run, const sn_scene* scene, sn_error* err) {
+  char path[MAX_PATH];
+  sn_pc2_info info;
+  SN_TRY(join_path(run->folder, scene->bodies[0].name, ".pc2", path, err));
+  SN_TRY(sn_pc2_read_info(path, &info, err));
+  run->cache_first_frame = (int)info.first_frame;
+  return SN_OK;
+}
+
+static sn_status start_anew(sn_run* run, const sn_scene* scene, sn_error* err) {
+  char path[MAX_PATH];
+  SN_TRY(remove_file(run, "checkpoint", err));
+  SN_TRY(join_path(run->folder, "stats.jsonl", "", path, err));
+  SN_TRY(sn_file_write_atomic(path, "", 0, err));
+  for (uint32_t b = 0; b < scene->body_count; ++b) SN_TRY(write_rest_surface(run, scene, b, err));
+  return open_caches(run, scene, 0, err);
+}
+
+static sn_status start_from(sn_run* run, const char* checkpoint, const sn_model* model,
+                            const sn_scene* scene, sn_state* state, sn_error* err) {
+  SN_TRY(sn_state_load(model, state, checkpoint, err));
+  SN_TRY(find_cache_start(run, scene, err));
+  int frame = sn_state_frame(state);
+  SN_CHECK(frame >= run->cache_first_frame, err, SN_ERR_INPUT,
+           "%s: of frame %d, but the caches begin at %d; run without --resume", checkpoint, frame,
+           run->cache_first_frame);
+  run->next_frame = frame + 1;
+  SN_TRY(open_caches(run, scene, (uint32_t)(frame - run->cache_first_frame + 1), err));
+  return cut_stats(run, frame, err);
+}
+
+static sn_status open_run(sn_run* run, const sn_run_opts* opts, const sn_model* model,
+                          const sn_scene* scene, sn_state* state, sn_error* err) {
+  char path[MAX_PATH];
+  uint32_t most = 0;
+  run->folder = sn_arena_copy_string(run->arena, opts->folder);
+  if (!run->folder) return sn_fail_memory(err, strlen(opts->folder));
+  run->output = scene->output;
+  run->cache_first_frame = run->next_frame = opts->first_frame;
+  run->last_frame = opts->last_frame;
+  for (uint32_t b = 0; b < scene->body_count; ++b) {
+    if (scene->bodies[b].mesh.vertex_count > most) most = scene->bodies[b].mesh.vertex_count;
+  }
+  SN_TRY(SN_ARENA_NEW(run->arena, 3 * (size_t)most, &run->positions, err));
+  run->stats_size = 1024 + 16 * (size_t)scene->solver.newton_max;
+  SN_TRY(SN_ARENA_NEW(run->arena, run->stats_size, &run->stats_text, err));
+
+  SN_TRY(sn_folder_create(run->folder, err));
+  SN_TRY(find_checkpoint(run, opts, path, err));
+  SN_TRY(remove_file(run, "result.json", err));
+  SN_TRY(path[0] ? start_from(run, path, model, scene, state, err) : start_anew(run, scene, err));
+  SN_TRY(join_path(run->folder, "scene.json", "", path, err));
+  return sn_scene_save(path, scene, err);
+}
+
+sn_status sn_run_open(const sn_run_opts* opts, const sn_model* model, const sn_scene* scene,
+                      sn_state* state, sn_run** run, sn_error* err) {
+  sn_arena* arena;
+  sn_run* opened;
+  *run = NULL;
+  SN_TRY(sn_arena_create(&arena, err));
+  sn_status status = SN_ARENA_NEW(arena, 1, &opened, err);
+  if (status != SN_OK) {
+    sn_arena_destroy(arena);
+    return status;
+  }
+  opened->arena = arena;
+  status = open_run(opened, opts, model, scene, state, err);
+  if (status != SN_OK) {
+    sn_run_close(opened);
+    return status;
+  }
+  *run = opened;
+  return SN_OK;
+}
+
+int sn_run_next_frame(const sn_run* run) { return run->next_frame; }
+
+static sn_status append_stats(const sn_run* run, const sn_frame_stats* stats, sn_error* err) {
+  char path[MAX_PATH];
+  sn_file file;
+  int length = sn_stats_to_json(stats, run->stats_text, run->stats_size - 1);
+  SN_ASSERT(length > 0 && (size_t)length < run->stats_size - 1);
+  run->stats_text[length] = '\n';
+  SN_TRY(join_path(run->folder, "stats.jsonl", "", path, err));
+  SN_TRY(sn_file_open(path, SN_FILE_UPDATE, &file, err));
+  sn_status status = sn_file_write_at(&file, file.size, run->stats_text, (size_t)length + 1, err);
+  sn_file_close(&file);
+  return status;
+}
+
+sn_status sn_run_append(sn_run* run, const sn_model* model, const sn_state* state,
+                        const sn_frame_stats* stats, sn_error* err) {
+  for (uint32_t b = 0; b < run->body_count; ++b) {
+    sn_surface_extract(model, state, b, run->positions);
+    SN_TRY(sn_pc2_append(run->caches[b], run->positions, err));
+  }
+  SN_TRY(append_stats(run, stats, err));
+  run->stored_frames++;
+  run->unconverged_frames += !stats->converged;
+  run->seconds += stats->seconds;
+  run->next_frame = stats->frame + 1;
+  int count = stats->frame - run->cache_first_frame + 1;
+  bool due = count % run->output.checkpoint_every == 0 || stats->frame >= run->last_frame;
+  return due ? sn_run_checkpoint(run, model, state, err) : SN_OK;
+}
+
+sn_status sn_run_checkpoint(sn_run* run, const sn_model* model, const sn_state* state,
+                            sn_error* err) {
+  char path[MAX_PATH], ending[32];
+  SN_TRY(join_path(run->folder, "checkpoint", "", path, err));
+  SN_TRY(sn_state_save(model, state, path, err));
+  if (!run->output.keep_checkpoints) return SN_OK;
+  snprintf(ending, sizeof ending, "-%04d", sn_state_frame(state));
+  SN_TRY(join_path(run->folder, "checkpoint", ending, path, err));
+  return sn_state_save(model, state, path, err);
+}
+
+sn_status sn_run_finish(sn_run* run, const char* outcome, const char* reason, sn_error* err) {
+  char path[MAX_PATH];
+  SN_TRY(join_path(run->folder, "result.json", "", path, err));
+  json_t* result = json_pack("{s:s, s:s, s:[i,i], s:i, s:i, s:i, s:f}", "outcome", outcome, "reason",
+                             reason ? reason : "", "frames", run->cache_first_frame, run->last_frame,
+                             "last_frame", run->next_frame - 1, "stored_frames", run->stored_frames,
+                             "unconverged_frames", run->unconverged_frames, "seconds", run->seconds);
+  char* text = json_dumps(result, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
+  json_decref(result);
+  if (!text) return sn_fail_memory(err, 1024);
+  sn_status status = sn_file_write_atomic(path, text, strlen(text), err);
+  free(text);
+  return status;
+}
+
+void sn_run_close(sn_run* run) {
+  if (!run) return;
+  for (uint32_t b = 0; b < run->body_count; ++b) sn_pc2_close(run->caches[b]);
+  sn_arena_destroy(run->arena);
+}

@@ -1,0 +1,93 @@
+// Paths of a scene stay below its folder unless they are absolute.
+#include "io/scene_mesh.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+// Join a relative path to the folder of the scene, taking out "." and ".." by name.
+// @return false where it leaves the folder
+static bool join_path(const char* folder, const char* relative, char* joined) {
+  size_t root = strlen(folder);
+  while (root > 0 && folder[root - 1] == '/') root--;
+  memcpy(joined, folder, root);
+  size_t length = root;
+  while (*relative) {
+    size_t part = strcspn(relative, "/");
+    if (part == 2 && relative[0] == '.' && relative[1] == '.') {
+      if (length == root) return false;
+      while (joined[length - 1] != '/') length--;
+      length--;
+    } else if (part > 0 && !(part == 1 && relative[0] == '.')) {
+      joined[length++] = '/';
+      memcpy(joined + length, relative, part);
+      length += part;
+    }
+    relative += part;
+    while (*relative == '/') relative++;
+  }
+  joined[length] = 0;
+  return true;
+}
+
+static sn_status resolve_path(sn_reader* r, const sn_place* at, const char* given, char** path) {
+  if (given[0] == '/') {
+    *path = sn_arena_copy_string(r->scene->storage, given);
+    return *path ? SN_OK : sn_fail_memory(r->err, strlen(given));
+  }
+  size_t size = strlen(r->folder) + strlen(given) + 2;
+  SN_TRY(SN_ARENA_NEW(r->scene->storage, size, path, r->err));
+  if (!join_path(r->folder, given, *path)) {
+    return sn_read_fail(r, at,
+                        "found \"%.200s\", expected a path below the folder of the scene; "
+                        "for a file elsewhere give the absolute path",
+                        given);
+  }
+  return SN_OK;
+}
+
+// Refuse the kinds of file that this version cannot read, by their ending before any '#'.
+static sn_status check_ending(sn_reader* r, const sn_place* at, const char* path) {
+  char ending[8] = "";
+  size_t length = strcspn(path, "#");
+  for (size_t i = length; i > 0 && length - i < sizeof ending - 1 && path[i] != '/'; --i) {
+    if (path[i] != '.' || i == length) continue;
+    for (size_t k = 0; i + k < length; ++k) ending[k] = (char)tolower((unsigned char)path[i + k]);
+    break;
+  }
+  return sn_read_check_absent(r, at, ending, false);
+}
+
+static sn_status scale_mesh(sn_reader* r, const sn_place* at, sn_mesh* mesh) {
+  double unit = r->scene->unit;
+  for (size_t i = 0; i < 3 * (size_t)mesh->vertex_count; ++i) {
+    if (!(fabs(mesh->positions[i]) <= SN_COORDINATE_MAX)) {
+      return sn_read_fail(r, at, "found a coordinate of %g, expected none beyond %g",
+                          mesh->positions[i], SN_COORDINATE_MAX);
+    }
+    mesh->positions[i] *= unit;
+  }
+  return SN_OK;
+}
+
+sn_status sn_read_mesh(sn_reader* r, const sn_place* owner_at, json_t* owner, const char* key,
+                       char** path, sn_mesh* mesh) {
+  sn_place at = sn_place_key(owner_at, key);
+  const char* given = *path;
+  SN_TRY(check_ending(r, &at, given));
+  SN_TRY(resolve_path(r, &at, given, path));
+  json_t* absolute = json_string(*path);
+  if (!absolute) {
+    return sn_read_fail(
+        r, &at, "the folder \"%.200s\" has a name that is not UTF-8, as JSON must be", r->folder);
+  }
+  SN_TRY(sn_read_replace(r, owner, key, absolute));
+  sn_error cause = {0};
+  sn_status status = sn_mesh_load(*path, mesh, &cause);
+  if (status != SN_OK) {
+    sn_read_fail(r, &at, "%s", cause.text);
+    if (r->err) r->err->status = status;
+    return status;
+  }
+  return scale_mesh(r, &at, mesh);
+}

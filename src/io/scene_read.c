@@ -1,0 +1,693 @@
+// The scene format: its keys, defaults and ranges as tables, and the rules that span keys.
+#include "sinew/scene.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/file.h"
+#include "io/scene_change.h"
+#include "io/scene_json.h"
+#include "io/scene_mesh.h"
+#include "io/scene_names.h"
+#include "io/scene_write.h"
+#include "math/quat.h"
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+#define TABLE(fields) fields, COUNT(fields)
+#define AT(type, member) .offset = offsetof(type, member)
+#define OPTIONAL .optional = true
+#define CHOICES(array) .choices = array, .choice_count = COUNT(array)
+#define FROM_TO(least, most) .range = {.lo = least, .hi = most}
+#define FROM_BELOW(least, end) .range = {.lo = least, .hi = end, .below = true}
+#define ABOVE_TO(bound, most) .range = {.lo = bound, .hi = most, .above = true}
+#define ABOVE_BELOW(bound, end) .range = {.lo = bound, .hi = end, .above = true, .below = true}
+
+// What the contract of the format promises and this version cannot do. Delete a row here, and give
+// the key or choice its place in a table below, once it can.
+static const sn_absence absences[] = {
+    {"mode", "dynamic", "write \"mode\": \"quasistatic\""},
+    {"muscles", NULL, "remove the key"},
+    {"colliders", NULL, "remove the key"},
+    {"contact", NULL, "remove the key"},
+    {"bodies[].regions", NULL, "remove the key"},
+    {"bodies[].maps", NULL, "remove the key"},
+    {"bodies[].type", "tet", "write \"flesh\""},
+    {"bodies[].type", "cloth", "write \"flesh\""},
+    {"bodies[].type", "layered", "write \"flesh\""},
+    {"bodies[].type", "water", "write \"flesh\""},
+    {"bodies[].surface", ".glb", "convert the mesh to OBJ or PLY"},
+    {"bodies[].surface", ".gltf", "convert the mesh to OBJ or PLY"},
+    {"bodies[].surface", ".fbx", "convert the mesh to OBJ or PLY"},
+    {"bones[].mesh", ".glb", "convert the mesh to OBJ or PLY"},
+    {"bones[].mesh", ".gltf", "convert the mesh to OBJ or PLY"},
+    {"bones[].mesh", ".fbx", "convert the mesh to OBJ or PLY"},
+    {"bodies[].material.model", "fixed-corotated", "write \"corotated\""},
+    {"bodies[].material.model", "stable-neo-hookean", "write \"corotated\""},
+    {"bodies[].material.model", "neo-hookean", "write \"corotated\""},
+    {"bodies[].material.model", "stvk", "write \"corotated\""},
+    {"bodies[].material.model", "mooney-rivlin", "write \"corotated\""},
+    {"bodies[].material.model", "biphasic", "write \"corotated\""},
+    {"*.motion", "{\"from\": ...}", "write a list of keyframes"},
+    {"*.where.map", NULL, "write \"near\", \"box\" or \"group\""},
+    {"forces[].wind", NULL, "write \"force\" or \"traction\""},
+    {"solver.linear", "multigrid", "write \"auto\""},
+    {"solver.linear", "multigrid-only", "write \"auto\""},
+    {"solver.linear", "minres", "write \"auto\""},
+    {"solver.linear", "qmr", "write \"auto\""},
+    {"solver.linear", "macroblock", "write \"auto\""},
+    {"output.formats[]", "mdd", "write \"pc2\""},
+    {"output.formats[]", "obj", "write \"pc2\""},
+    {"output.formats[]", "ply", "write \"pc2\""},
+    {"output.formats[]", "glb", "write \"pc2\""},
+    {"output.formats[]", "usda", "write \"pc2\""},
+    {"output.formats[]", "vtu", "write \"pc2\""},
+    {"output.fields[]", "strain", "remove it"},
+    {"output.fields[]", "stress", "remove it"},
+    {"output.fields[]", "J", "remove it"},
+    {"output.fields[]", "pressure", "remove it"},
+    {"output.fields[]", "activation", "remove it"},
+    {"output.fields[]", "contacts", "remove it"},
+};
+
+// Motion
+
+static const sn_field keyframe_fields[] = {
+    {"frame", NULL, sn_read_number, AT(sn_keyframe, frame), FROM_TO(-1e9, 1e9)},
+    {"translate", "[0, 0, 0]", sn_read_length_vector, AT(sn_keyframe, translate)},
+    {"rotate", "[0, 0, 0, 1]", sn_read_quat, AT(sn_keyframe, rotate)},
+    {"pivot", "[0, 0, 0]", sn_read_length_vector, AT(sn_keyframe, pivot)},
+};
+static const sn_table keyframe_table = {
+    "a keyframe {\"frame\": 1, \"translate\": [x, y, z], \"rotate\": [x, y, z, w], \"pivot\": [x, "
+    "y, z]}",
+    TABLE(keyframe_fields), NULL};
+
+// Keys must follow one another in time. @param first_frame frame of the first key
+static sn_status check_ascending(sn_reader* r, const sn_place* at, const double* first_frame,
+                                 size_t stride, uint32_t count) {
+  for (uint32_t i = 1; i < count; ++i) {
+    double before = *(const double*)((const char*)first_frame + (i - 1) * stride);
+    double frame = *(const double*)((const char*)first_frame + i * stride);
+    if (frame > before) continue;
+    sn_place key_at = sn_place_index(at, i), frame_at = sn_place_key(&key_at, "frame");
+    return sn_read_fail(r, &frame_at, "found %g after %g, expected frames that ascend", frame,
+                        before);
+  }
+  return SN_OK;
+}
+
+// The target's offset is that of an sn_motion.
+static sn_status read_motion(sn_reader* r, const sn_place* at, json_t* owner, const sn_field* field,
+                             void* target) {
+  const json_t* value = json_object_get(owner, field->key);
+  if (json_object_get(value, "from")) {
+    SN_TRY(sn_read_check_absent(r, at, "{\"from\": ...}", false));
+  }
+  sn_motion* motion = (sn_motion*)((char*)target + field->offset);
+  const sn_field keys = {.key = field->key,
+                         .offset = offsetof(sn_motion, keys),
+                         .count_offset = offsetof(sn_motion, key_count),
+                         .item_size = sizeof *motion->keys,
+                         .table = &keyframe_table};
+  SN_TRY(sn_read_list(r, at, owner, &keys, motion));
+  if (motion->key_count == 0) return SN_OK;
+  return check_ascending(r, at, &motion->keys[0].frame, sizeof *motion->keys, motion->key_count);
+}
+
+// Where
+
+static sn_status read_box(sn_reader* r, const sn_place* at, json_t* owner, const sn_field* field,
+                          void* target) {
+  const json_t* value = json_object_get(owner, field->key);
+  if (!json_is_array(value) || json_array_size(value) != 2) {
+    return sn_read_mismatch(r, at, value, "two corners [[x, y, z], [x, y, z]]");
+  }
+  sn_vec3 lo = {0}, hi = {0};
+  sn_place lo_at = sn_place_index(at, 0), hi_at = sn_place_index(at, 1);
+  SN_TRY(sn_value_vector(r, &lo_at, json_array_get(value, 0), &lo));
+  SN_TRY(sn_value_vector(r, &hi_at, json_array_get(value, 1), &hi));
+  if (!(lo.x <= hi.x && lo.y <= hi.y && lo.z <= hi.z)) {
+    return sn_read_fail(r, at,
+                        "found a second corner below the first, expected the lower one first");
+  }
+  double unit = r->scene->unit;
+  *(sn_box*)((char*)target + field->offset) = (sn_box){sn_scale(unit, lo), sn_scale(unit, hi)};
+  return SN_OK;
+}
+
+#define WHERE_TEXT \
+  "\"inside\", \"all\", {\"near\": d}, {\"box\": [lo, hi]} or {\"group\": \"name\"}"
+
+static sn_status finish_where(sn_reader* r, const sn_place* at, json_t* object, void* target) {
+  sn_where* where = target;
+  if (json_object_size(object) != 1) return sn_read_mismatch(r, at, object, WHERE_TEXT);
+  where->kind = json_object_get(object, "near")  ? SN_WHERE_NEAR
+                : json_object_get(object, "box") ? SN_WHERE_BOX
+                                                 : SN_WHERE_GROUP;
+  return SN_OK;
+}
+
+static const sn_field where_fields[] = {
+    {"near", NULL, sn_read_length, AT(sn_where, distance), OPTIONAL, FROM_TO(0, 1e9)},
+    {"box", NULL, read_box, AT(sn_where, box), OPTIONAL},
+    {"group", NULL, sn_read_string, AT(sn_where, group), OPTIONAL,
+     .expected = "the name of a group"},
+};
+static const sn_table where_table = {WHERE_TEXT, TABLE(where_fields), finish_where};
+
+static sn_status read_where(sn_reader* r, const sn_place* at, json_t* owner, const sn_field* field,
+                            void* target) {
+  static const sn_choice words[] = {{"inside", SN_WHERE_INSIDE}, {"all", SN_WHERE_ALL}};
+  json_t* value = json_object_get(owner, field->key);
+  sn_where* where = (sn_where*)((char*)target + field->offset);
+  if (!json_is_string(value)) return sn_value_object(r, at, value, &where_table, where);
+  ptrdiff_t found = sn_name_find(SN_NAMES(words, COUNT(words)), json_string_value(value));
+  if (found < 0) return sn_read_mismatch(r, at, value, WHERE_TEXT);
+  where->kind = (sn_where_kind)words[found].value;
+  return SN_OK;
+}
+
+// A group must be one of the body's mesh.
+static sn_status check_where(sn_reader* r, const sn_place* owner_at, const sn_where* where,
+                             uint32_t body) {
+  const sn_mesh* mesh = &r->scene->bodies[body].mesh;
+  if (where->kind != SN_WHERE_GROUP) return SN_OK;
+  sn_names groups = {mesh->groups, sizeof *mesh->groups, mesh->group_count};
+  if (sn_name_find(groups, where->group) >= 0) return SN_OK;
+  sn_place where_at = sn_place_key(owner_at, "where"), at = sn_place_key(&where_at, "group");
+  const char* expected = groups.count > 0 ? "a group of the body's mesh"
+                                          : "a group of the body's mesh, which has none";
+  return sn_read_unknown_name(r, &at, where->group, expected, groups);
+}
+
+// Material
+
+// Young's modulus and Poisson's ratio, or Lame's parameters.
+typedef struct material_keys {
+  double young, poisson, mu, lambda;
+} material_keys;
+
+static sn_status finish_material(sn_reader* r, const sn_place* at, json_t* object, void* target);
+
+static const sn_choice models[] = {{"corotated", 0}};
+static const sn_field material_fields[] = {
+    {"model", "\"corotated\"", sn_read_choice, .offset = SN_NO_TARGET, CHOICES(models)},
+    {"young", "12000", sn_read_number, AT(material_keys, young), OPTIONAL, ABOVE_TO(0, 1e15)},
+    {"poisson", "0.45", sn_read_number, AT(material_keys, poisson), OPTIONAL,
+     FROM_BELOW(-0.9, 0.5)},
+    {"mu", NULL, sn_read_number, AT(material_keys, mu), OPTIONAL, ABOVE_TO(0, 1e15)},
+    {"lambda", NULL, sn_read_number, AT(material_keys, lambda), OPTIONAL, FROM_TO(-1e15, 1e30)},
+};
+static const sn_table material_table = {"a library name or {\"young\": Pa, \"poisson\": ratio}",
+                                        TABLE(material_fields), finish_material};
+
+static sn_status finish_material(sn_reader* r, const sn_place* at, json_t* object, void* target) {
+  material_keys* keys = target;
+  bool engineering = json_object_get(object, "young") || json_object_get(object, "poisson");
+  bool lame = json_object_get(object, "mu") || json_object_get(object, "lambda");
+  if (engineering && lame) {
+    return sn_read_fail(r, at,
+                        "found keys of two kinds, expected \"young\" and \"poisson\", or \"mu\" "
+                        "and \"lambda\"");
+  }
+  const char* both[2] = {lame ? "mu" : "young", lame ? "lambda" : "poisson"};
+  for (int i = 0; i < 2; ++i) {
+    SN_TRY(sn_read_missing(r, at, object, &material_table, both[i], keys));
+  }
+  if (!lame) {
+    double E = keys->young, nu = keys->poisson;
+    keys->mu = E / (2.0 * (1.0 + nu));
+    keys->lambda = E * nu / ((1.0 + nu) * (1.0 - 2.0 * nu));
+  } else if (keys->lambda < -9.0 / 14.0 * keys->mu) {
+    sn_place lambda_at = sn_place_key(at, "lambda");
+    return sn_read_fail(r, &lambda_at,
+                        "found %g, expected -9/14 mu = %g or more (a Poisson's ratio of "
+                        "-0.9)",
+                        keys->lambda, -9.0 / 14.0 * keys->mu);
+  }
+  return SN_OK;
+}
+
+// Materials by name, as the objects they stand for.
+static const struct {
+  const char *name, *definition;
+} library[] = {
+    {"flesh", "{\"model\": \"corotated\", \"young\": 12000, \"poisson\": 0.45}"},
+};
+
+static sn_status read_material(sn_reader* r, const sn_place* at, json_t* owner,
+                               const sn_field* field, void* target) {
+  json_t* value = json_object_get(owner, field->key);
+  if (json_is_string(value)) {
+    uint32_t row = 0;
+    SN_TRY(sn_value_reference(r, at, value, "a library material", SN_NAMES(library, COUNT(library)),
+                              &row));
+    value = json_loads(library[row].definition, 0, NULL);
+    SN_TRY(sn_read_replace(r, owner, field->key, value));
+  }
+  material_keys keys = {0};
+  SN_TRY(sn_value_object(r, at, value, &material_table, &keys));
+  *(sn_material*)((char*)target + field->offset) = (sn_material){keys.mu, keys.lambda};
+  return SN_OK;
+}
+
+// Bodies
+
+// A length, or null: chosen when the model is built.
+static sn_status read_cell(sn_reader* r, const sn_place* at, json_t* owner, const sn_field* field,
+                           void* target) {
+  if (json_is_null(json_object_get(owner, field->key))) return SN_OK;
+  return sn_read_length(r, at, owner, field, target);
+}
+
+// Levels, or null: no limit.
+static sn_status read_coarsen(sn_reader* r, const sn_place* at, json_t* owner,
+                              const sn_field* field, void* target) {
+  *(int*)((char*)target + field->offset) = -1;
+  if (json_is_null(json_object_get(owner, field->key))) return SN_OK;
+  return sn_read_integer(r, at, owner, field, target);
+}
+
+static sn_status read_rotation(sn_reader* r, const sn_place* at, json_t* owner,
+                               const sn_field* field, void* target) {
+  sn_quat q = {0};
+  const sn_field direct = {.key = field->key};
+  SN_TRY(sn_read_quat(r, at, owner, &direct, &q));
+  *(sn_mat3*)((char*)target + field->offset) = sn_quat_to_mat3(q);
+  return SN_OK;
+}
+
+static sn_status read_seed(sn_reader* r, const sn_place* at, json_t* owner, const sn_field* field,
+                           void* target) {
+  int64_t seed = 0;
+  SN_TRY(sn_value_integer(r, at, json_object_get(owner, field->key), field->range, &seed));
+  *(uint64_t*)((char*)target + field->offset) = (uint64_t)seed;
+  return SN_OK;
+}
+
+static const sn_choice scrambles[] = {{"point", SN_SCRAMBLE_POINT},
+                                      {"line", SN_SCRAMBLE_LINE},
+                                      {"plane", SN_SCRAMBLE_PLANE},
+                                      {"mirror", SN_SCRAMBLE_MIRROR},
+                                      {"random", SN_SCRAMBLE_RANDOM}};
+static const sn_field scramble_fields[] = {
+    {"kind", NULL, sn_read_choice, AT(sn_scramble, kind), CHOICES(scrambles)},
+    {"amount", "1", sn_read_number, AT(sn_scramble, amount), FROM_TO(0, 1e6)},
+    {"seed", "1", read_seed, AT(sn_scramble, seed), FROM_TO(0, 0x1p53)},
+};
+static const sn_table scramble_table = {
+    "null or {\"kind\": \"random\", \"amount\": 1, \"seed\": 1}", TABLE(scramble_fields), NULL};
+
+static sn_status read_scramble(sn_reader* r, const sn_place* at, json_t* owner,
+                               const sn_field* field, void* target) {
+  sn_scramble* scramble = (sn_scramble*)((char*)target + field->offset);
+  *scramble = (sn_scramble){SN_SCRAMBLE_NONE, 1.0, 1};
+  if (json_is_null(json_object_get(owner, field->key))) return SN_OK;
+  return sn_read_object(r, at, owner, field, target);
+}
+
+static const sn_field initial_fields[] = {
+    {"translate", "[0, 0, 0]", sn_read_length_vector, AT(sn_body_desc, initial.translate)},
+    {"rotate", "[0, 0, 0, 1]", read_rotation, AT(sn_body_desc, initial.rotate)},
+    {"velocity", "[0, 0, 0]", sn_read_length_vector, AT(sn_body_desc, velocity)},
+    {"scramble", "null", read_scramble, AT(sn_body_desc, scramble), .table = &scramble_table},
+};
+static const sn_table initial_table = {
+    "{\"translate\": [x, y, z], \"rotate\": [x, y, z, w], \"velocity\": [x, y, z]}",
+    TABLE(initial_fields), NULL};
+
+static sn_status finish_body(sn_reader* r, const sn_place* at, json_t* object, void* target) {
+  sn_body_desc* body = target;
+  return sn_read_mesh(r, at, object, "surface", &body->surface, &body->mesh);
+}
+
+static const sn_choice body_types[] = {{"flesh", 0}};
+static const sn_field body_fields[] = {
+    {"name", NULL, sn_read_body_name, AT(sn_body_desc, name), OPTIONAL, .expected = "a name"},
+    {"type", "\"flesh\"", sn_read_choice, .offset = SN_NO_TARGET, CHOICES(body_types)},
+    {"surface", NULL, sn_read_string, AT(sn_body_desc, surface), .expected = "the file of a mesh"},
+    {"cell", "null", read_cell, AT(sn_body_desc, cell), ABOVE_TO(0, 1e9)},
+    {"coarsen", "null", read_coarsen, AT(sn_body_desc, coarsen), FROM_TO(0, 16)},
+    {"material", "{}", read_material, AT(sn_body_desc, material)},
+    {"density", "1060", sn_read_number, AT(sn_body_desc, density), ABOVE_TO(0, 1e9)},
+    {"damping", "0.001", sn_read_number, AT(sn_body_desc, damping), FROM_TO(0, 1e6)},
+    {"initial", "{}", sn_read_object, .table = &initial_table},
+};
+static const sn_table body_table = {"a body {\"surface\": \"mesh.obj\"}", TABLE(body_fields),
+                                    finish_body};
+
+static sn_status read_bodies(sn_reader* r, const sn_place* at, json_t* owner, const sn_field* field,
+                             void* target) {
+  SN_TRY(sn_name_bodies(r, json_object_get(owner, field->key)));
+  SN_TRY(sn_read_list(r, at, owner, field, target));
+  return sn_check_names_differ(r, at, SN_NAMES(r->scene->bodies, r->scene->body_count));
+}
+
+// Bones
+
+static const sn_field capsule_fields[] = {
+    {"from", NULL, sn_read_length_vector, AT(sn_capsule, from)},
+    {"to", NULL, sn_read_length_vector, AT(sn_capsule, to)},
+    {"radius", NULL, sn_read_length, AT(sn_capsule, radius), ABOVE_TO(0, 1e9)},
+};
+static const sn_table capsule_table = {
+    "a capsule {\"from\": [x, y, z], \"to\": [x, y, z], \"radius\": r}", TABLE(capsule_fields),
+    NULL};
+
+static sn_status finish_bone(sn_reader* r, const sn_place* at, json_t* object, void* target) {
+  sn_bone_desc* bone = target;
+  bool mesh = json_object_get(object, "mesh"), capsule = json_object_get(object, "capsule");
+  if (mesh == capsule) {
+    return sn_read_fail(r, at, "found %s of \"mesh\" and \"capsule\", expected one",
+                        mesh ? "both" : "neither");
+  }
+  bone->kind = mesh ? SN_BONE_MESH : SN_BONE_CAPSULE;
+  return mesh ? sn_read_mesh(r, at, object, "mesh", &bone->surface, &bone->mesh) : SN_OK;
+}
+
+static const sn_field bone_fields[] = {
+    {"name", NULL, sn_read_string, AT(sn_bone_desc, name), OPTIONAL, .expected = "a name"},
+    {"mesh", NULL, sn_read_string, AT(sn_bone_desc, surface), OPTIONAL,
+     .expected = "the file of a mesh"},
+    {"capsule", NULL, sn_read_object, AT(sn_bone_desc, capsule), OPTIONAL, .table = &capsule_table},
+    {"motion", "[]", read_motion, AT(sn_bone_desc, motion)},
+};
+static const sn_table bone_table = {"a bone with \"mesh\" or \"capsule\", and \"motion\"",
+                                    TABLE(bone_fields), finish_bone};
+
+static sn_status read_bones(sn_reader* r, const sn_place* at, json_t* owner, const sn_field* field,
+                            void* target) {
+  SN_TRY(sn_name_bones(r, json_object_get(owner, field->key)));
+  SN_TRY(sn_read_list(r, at, owner, field, target));
+  return sn_check_names_differ(r, at, SN_NAMES(r->scene->bones, r->scene->bone_count));
+}
+
+// What holds and moves bodies
+
+static sn_status finish_attachment(sn_reader* r, const sn_place* at, json_t* object, void* target) {
+  (void)object;
+  const sn_attachment_desc* attachment = target;
+  return check_where(r, at, &attachment->where, attachment->body);
+}
+
+static const sn_field attachment_fields[] = {
+    {"body", NULL, sn_read_body_reference, AT(sn_attachment_desc, body)},
+    {"bone", NULL, sn_read_bone_reference, AT(sn_attachment_desc, bone)},
+    {"where", "\"inside\"", read_where, AT(sn_attachment_desc, where)},
+    {"stiffness", "100", sn_read_number, AT(sn_attachment_desc, stiffness), ABOVE_TO(0, 1e12)},
+};
+static const sn_table attachment_table = {"an attachment {\"body\": \"name\", \"bone\": \"name\"}",
+                                          TABLE(attachment_fields), finish_attachment};
+
+static sn_status finish_fixed(sn_reader* r, const sn_place* at, json_t* object, void* target);
+
+static const sn_field fixed_fields[] = {
+    {"body", NULL, sn_read_body_reference, AT(sn_fixed_desc, body)},
+    {"bone", NULL, sn_read_bone_reference, AT(sn_fixed_desc, bone), OPTIONAL},
+    {"where", NULL, read_where, AT(sn_fixed_desc, where)},
+    {"motion", "[]", read_motion, AT(sn_fixed_desc, motion), OPTIONAL},
+};
+static const sn_table fixed_table = {"a constraint {\"body\": \"name\", \"where\": {...}}",
+                                     TABLE(fixed_fields), finish_fixed};
+
+static sn_status finish_fixed(sn_reader* r, const sn_place* at, json_t* object, void* target) {
+  sn_fixed_desc* fixed = target;
+  const json_t* motion = json_object_get(object, "motion");
+  SN_TRY(check_where(r, at, &fixed->where, fixed->body));
+  if (json_object_get(object, "bone")) {
+    if (motion) {
+      sn_place motion_at = sn_place_key(at, "motion");
+      return sn_read_mismatch(r, &motion_at, motion,
+                              "no such key beside \"bone\", whose motion counts");
+    }
+    fixed->motion = r->scene->bones[fixed->bone].motion;
+    return SN_OK;
+  }
+  fixed->bone = SN_NO_BONE;
+  if (fixed->where.kind == SN_WHERE_INSIDE || fixed->where.kind == SN_WHERE_NEAR) {
+    sn_place bone_at = sn_place_key(at, "bone");
+    return sn_read_mismatch(r, &bone_at, NULL,
+                            "the name of the bone that \"inside\" and \"near\" refer to");
+  }
+  return sn_read_missing(r, at, object, &fixed_table, "motion", fixed);
+}
+
+// Forces
+
+static sn_status read_newtons(sn_reader* r, const sn_place* at, json_t* owner,
+                              const sn_field* field, void* target) {
+  return sn_value_vector(r, at, json_object_get(owner, field->key),
+                         (sn_vec3*)((char*)target + field->offset));
+}
+
+static const sn_field load_fields[] = {
+    {"frame", NULL, sn_read_number, AT(sn_load_key, frame), FROM_TO(-1e9, 1e9)},
+    {"value", NULL, read_newtons, AT(sn_load_key, value)},
+};
+static const sn_table load_table = {"a keyframe {\"frame\": 1, \"value\": [x, y, z]}",
+                                    TABLE(load_fields), NULL};
+
+// A vector, or keyframes of one.
+static sn_status read_load(sn_reader* r, const sn_place* at, json_t* owner, const sn_field* field,
+                           void* target) {
+  sn_force_desc* force = target;
+  const json_t* value = json_object_get(owner, field->key);
+  if (json_is_object(json_array_get(value, 0))) {
+    const sn_field keys = {.key = field->key,
+                           .offset = offsetof(sn_force_desc, keys),
+                           .count_offset = offsetof(sn_force_desc, key_count),
+                           .item_size = sizeof *force->keys,
+                           .table = &load_table};
+    SN_TRY(sn_read_list(r, at, owner, &keys, force));
+    return check_ascending(r, at, &force->keys[0].frame, sizeof *force->keys, force->key_count);
+  }
+  if (!json_is_array(value) || json_array_size(value) != 3) {
+    return sn_read_mismatch(r, at, value,
+                            "[x, y, z] or a list of {\"frame\": 1, \"value\": [x, y, z]}");
+  }
+  SN_TRY(SN_ARENA_NEW(r->scene->storage, 1, &force->keys, r->err));
+  force->key_count = 1;
+  return sn_value_vector(r, at, value, &force->keys[0].value);
+}
+
+static sn_status finish_force(sn_reader* r, const sn_place* at, json_t* object, void* target) {
+  sn_force_desc* force = target;
+  bool total = json_object_get(object, "force"), traction = json_object_get(object, "traction");
+  if (total == traction) {
+    return sn_read_fail(r, at, "found %s of \"force\" and \"traction\", expected one",
+                        total ? "both" : "neither");
+  }
+  force->is_traction = traction;
+  if (force->where.kind == SN_WHERE_INSIDE || force->where.kind == SN_WHERE_NEAR) {
+    sn_place where_at = sn_place_key(at, "where");
+    return sn_read_mismatch(r, &where_at, json_object_get(object, "where"),
+                            "\"all\", {\"box\": [lo, hi]} or {\"group\": \"name\"}");
+  }
+  return check_where(r, at, &force->where, force->body);
+}
+
+static const sn_field force_fields[] = {
+    {"body", NULL, sn_read_body_reference, AT(sn_force_desc, body)},
+    {"where", "\"all\"", read_where, AT(sn_force_desc, where)},
+    {"force", NULL, read_load, OPTIONAL},
+    {"traction", NULL, read_load, OPTIONAL},
+};
+static const sn_table force_table = {"a force {\"body\": \"name\", \"force\": [x, y, z]}",
+                                     TABLE(force_fields), finish_force};
+
+// Solver and output
+
+static const sn_field newton_fields[] = {
+    {"max", "10", sn_read_integer, AT(sn_solver_opts, newton_max), FROM_TO(1, 1000)},
+    {"tolerance", "0.001", sn_read_number, AT(sn_solver_opts, newton_tolerance), ABOVE_BELOW(0, 1)},
+};
+static const sn_table newton_table = {"{\"max\": 10, \"tolerance\": 0.001}", TABLE(newton_fields),
+                                      NULL};
+
+static const sn_field krylov_fields[] = {
+    {"max", "400", sn_read_integer, AT(sn_solver_opts, krylov_max), FROM_TO(1, 100000)},
+    {"tolerance", "0.01", sn_read_number, AT(sn_solver_opts, krylov_tolerance), ABOVE_BELOW(0, 1)},
+};
+static const sn_table krylov_table = {"{\"max\": 400, \"tolerance\": 0.01}", TABLE(krylov_fields),
+                                      NULL};
+
+static const sn_choice linear_solvers[] = {
+    {"cg", SN_LINEAR_CG}, {"jacobi-cg", SN_LINEAR_JACOBI_CG}, {"auto", SN_LINEAR_JACOBI_CG}};
+static const sn_choice precisions[] = {{"double", 0}};
+static const sn_field solver_fields[] = {
+    {"linear", "\"auto\"", sn_read_choice, AT(sn_solver_opts, linear), CHOICES(linear_solvers)},
+    {"newton", "{}", sn_read_object, .table = &newton_table},
+    {"krylov", "{}", sn_read_object, .table = &krylov_table},
+    {"threads", "0", sn_read_integer, AT(sn_solver_opts, threads), FROM_TO(0, 256)},
+    {"precision", "\"double\"", sn_read_choice, .offset = SN_NO_TARGET, CHOICES(precisions)},
+};
+static const sn_table solver_table = {"{\"newton\": {...}, \"krylov\": {...}, \"threads\": 0}",
+                                      TABLE(solver_fields), NULL};
+
+static const sn_choice formats[] = {{"pc2", 0}};
+static const sn_field output_fields[] = {
+    {"formats", "[\"pc2\"]", sn_read_choice_list, FROM_TO(1, 1), CHOICES(formats)},
+    {"fields", "[]", sn_read_choice_list, .choice_count = 0},
+    {"checkpoint_every", "1", sn_read_integer, AT(sn_output_opts, checkpoint_every),
+     FROM_TO(1, 1000000)},
+    {"keep_checkpoints", "false", sn_read_bool, AT(sn_output_opts, keep_checkpoints)},
+};
+static const sn_table output_table = {"{\"formats\": [\"pc2\"], \"checkpoint_every\": 1}",
+                                      TABLE(output_fields), NULL};
+
+// The whole
+
+static sn_status read_frames(sn_reader* r, const sn_place* at, json_t* owner, const sn_field* field,
+                             void* target) {
+  sn_scene* scene = target;
+  const json_t* value = json_object_get(owner, field->key);
+  if (!json_is_array(value) || json_array_size(value) != 2) {
+    return sn_read_mismatch(r, at, value, "[first, last], both inclusive");
+  }
+  int64_t first = 0, last = 0;
+  sn_place first_at = sn_place_index(at, 0), last_at = sn_place_index(at, 1);
+  SN_TRY(sn_value_integer(r, &first_at, json_array_get(value, 0), field->range, &first));
+  SN_TRY(sn_value_integer(r, &last_at, json_array_get(value, 1), field->range, &last));
+  if (first > last) {
+    return sn_read_fail(r, at, "found [%d, %d], expected the first frame not after the last",
+                        (int)first, (int)last);
+  }
+  scene->first_frame = (int)first;
+  scene->last_frame = (int)last;
+  return SN_OK;
+}
+
+// A number against `up`, or a vector.
+static sn_status read_gravity(sn_reader* r, const sn_place* at, json_t* owner,
+                              const sn_field* field, void* target) {
+  sn_scene* scene = target;
+  const json_t* value = json_object_get(owner, field->key);
+  if (json_is_array(value)) return sn_value_vector(r, at, value, &scene->gravity);
+  if (!json_is_number(value)) {
+    return sn_read_mismatch(r, at, value, "a number of m/s2 against \"up\", or a vector [x, y, z]");
+  }
+  double down = 0.0;
+  SN_TRY(sn_value_number(r, at, value, field->range, &down));
+  down = 0.0 - down;
+  scene->gravity = (sn_vec3){scene->up == SN_UP_X ? down : 0.0, scene->up == SN_UP_Y ? down : 0.0,
+                             scene->up == SN_UP_Z ? down : 0.0};
+  return SN_OK;
+}
+
+static const sn_choice ups[] = {{"x", SN_UP_X}, {"y", SN_UP_Y}, {"z", SN_UP_Z}};
+static const sn_choice modes[] = {{"dynamic", SN_MODE_DYNAMIC},
+                                  {"quasistatic", SN_MODE_QUASISTATIC}};
+
+#define LIST(items, counter, type) \
+  AT(sn_scene, items), .count_offset = offsetof(sn_scene, counter), .item_size = sizeof(type)
+
+// In the order of reading: lengths need `unit`, gravity needs `up`, references need their bodies.
+static const sn_field scene_fields[] = {
+    {"sinew", "1", sn_read_integer, .offset = SN_NO_TARGET, FROM_TO(1, 1)},
+    {"unit", "1", sn_read_number, AT(sn_scene, unit), FROM_TO(1e-9, 1e9)},
+    {"up", "\"y\"", sn_read_choice, AT(sn_scene, up), CHOICES(ups)},
+    {"fps", "24", sn_read_number, AT(sn_scene, fps), ABOVE_TO(0, 1e6)},
+    {"frames", "[1, 48]", read_frames, FROM_TO(1, 10000000)},
+    {"substeps", "1", sn_read_integer, AT(sn_scene, substeps), FROM_TO(1, 1000)},
+    {"preroll", "0", sn_read_integer, AT(sn_scene, preroll), FROM_TO(0, 100000)},
+    {"gravity", "9.81", read_gravity, FROM_TO(-SN_COORDINATE_MAX, SN_COORDINATE_MAX)},
+    {"mode", "\"dynamic\"", sn_read_choice, AT(sn_scene, mode), CHOICES(modes)},
+    {"bodies", NULL, read_bodies, LIST(bodies, body_count, sn_body_desc), .table = &body_table,
+     FROM_TO(1, 1000)},
+    {"bones", "[]", read_bones, LIST(bones, bone_count, sn_bone_desc), .table = &bone_table,
+     FROM_TO(0, 10000)},
+    {"attachments", "[]", sn_read_body_references,
+     LIST(attachments, attachment_count, sn_attachment_desc), .table = &attachment_table,
+     FROM_TO(0, 100000)},
+    {"fixed", "[]", sn_read_body_references, LIST(fixed, fixed_count, sn_fixed_desc),
+     .table = &fixed_table, FROM_TO(0, 100000)},
+    {"forces", "[]", sn_read_body_references, LIST(forces, force_count, sn_force_desc),
+     .table = &force_table, FROM_TO(0, 100000)},
+    {"solver", "{}", sn_read_object, AT(sn_scene, solver), .table = &solver_table},
+    {"output", "{}", sn_read_object, AT(sn_scene, output), .table = &output_table},
+};
+static const sn_table scene_table = {"a scene {\"bodies\": [...]}", TABLE(scene_fields), NULL};
+
+// Loading
+
+static sn_status parse(const char* path, const char* bytes, size_t size, json_t** document,
+                       sn_error* err) {
+  if (size >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0) {  // byte order mark
+    bytes += 3;
+    size -= 3;
+  }
+  json_error_t problem;
+  *document = json_loadb(bytes, size, JSON_REJECT_DUPLICATES, &problem);
+  if (*document) return SN_OK;
+  for (char* c = problem.text; *c; ++c) {
+    if ((unsigned char)*c < 0x20) *c = ' ';
+  }
+  return sn_fail(err, SN_ERR_INPUT, "%s:%d:%d: %s", path, problem.line, problem.column,
+                 problem.text);
+}
+
+static sn_status read_document(const char* path, json_t** document, sn_error* err) {
+  sn_arena* scratch;
+  SN_TRY(sn_arena_create(&scratch, err));
+  char* bytes;
+  size_t size;
+  sn_status status = sn_file_read(path, scratch, &bytes, &size, err);
+  if (status == SN_OK) status = parse(path, bytes, size, document, err);
+  sn_arena_destroy(scratch);
+  return status;
+}
+
+// Where relative paths begin.
+static sn_status find_folder(sn_reader* r) {
+  const char* slash = strrchr(r->file, '/');
+  size_t length = slash ? (size_t)(slash - r->file) + 1 : 0;
+  char* given;
+  SN_TRY(SN_ARENA_NEW(r->scene->storage, length + 2, &given, r->err));
+  memcpy(given, slash ? r->file : ".", slash ? length : 1);
+  char absolute[PATH_MAX];
+  if (!realpath(given, absolute))
+    return sn_fail(r->err, SN_ERR_IO, "%s: its folder cannot be found", r->file);
+  r->folder = sn_arena_copy_string(r->scene->storage, absolute);
+  return r->folder ? SN_OK : sn_fail_memory(r->err, length);
+}
+
+static sn_status create_scene(sn_scene** scene, sn_error* err) {
+  sn_arena* storage;
+  SN_TRY(sn_arena_create(&storage, err));
+  sn_status status = SN_ARENA_NEW(storage, 1, scene, err);
+  if (status != SN_OK) {
+    sn_arena_destroy(storage);
+    return status;
+  }
+  (*scene)->storage = storage;
+  return SN_OK;
+}
+
+static sn_status read_scene(sn_reader* r, json_t* document, const sn_scene_change* changes,
+                            int change_count) {
+  if (!json_is_object(document)) return sn_read_mismatch(r, NULL, document, scene_table.what);
+  for (int i = 0; i < change_count; ++i) {
+    SN_TRY(sn_scene_apply_change(document, changes[i].path_and_value, r->err));
+  }
+  SN_TRY(find_folder(r));
+  SN_TRY(sn_value_object(r, NULL, document, &scene_table, r->scene));
+  return sn_scene_to_text(document, r->scene->storage, &r->scene->resolved, r->err);
+}
+
+sn_status sn_scene_load(const char* path, const sn_scene_change* changes, int change_count,
+                        sn_scene** scene, sn_error* err) {
+  *scene = NULL;
+  sn_reader r = {.file = path, .absences = absences, .absence_count = COUNT(absences), .err = err};
+  json_t* document = NULL;
+  sn_status status = read_document(path, &document, err);
+  if (status == SN_OK) status = create_scene(&r.scene, err);
+  if (status == SN_OK) status = read_scene(&r, document, changes, change_count);
+  json_decref(document);
+  if (status == SN_OK) {
+    *scene = r.scene;
+  } else {
+    sn_scene_destroy(r.scene);
+  }
+  return status;
+}

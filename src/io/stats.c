@@ -1,0 +1,59 @@
+// A frame's numbers as one line of JSON.
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "sinew/io.h"
+
+typedef struct writer {
+  char* text;
+  size_t size;
+  int length; // wanted so far, which may be more than fits
+} writer;
+
+SN_PRINTF(2, 3) static void put(writer* w, const char* format, ...) {
+  va_list args;
+  va_start(args, format);
+  bool fits = (size_t)w->length < w->size;
+  int added = vsnprintf(fits ? w->text + w->length : NULL, fits ? w->size - (size_t)w->length : 0,
+                        format, args);
+  va_end(args);
+  if (added > 0) w->length += added;
+}
+
+// JSON has no infinity: what is not finite becomes null.
+static void put_number(writer* w, const char* name, double value) {
+  if (isfinite(value)) {
+    put(w, ", \"%s\": %.9g", name, value);
+  } else {
+    put(w, ", \"%s\": null", name);
+  }
+}
+
+static const char* stop_name(sn_stop stop) {
+  static const char* const NAMES[] = {"converged", "max", "stalled"};
+  return NAMES[stop];
+}
+
+int sn_stats_to_json(const sn_frame_stats* stats, char* text, size_t size) {
+  writer w = {text, size, 0};
+  put(&w, "{\"frame\": %d", stats->frame);
+  put_number(&w, "time", stats->time);
+  put_number(&w, "seconds", stats->seconds);
+  put(&w, ", \"newton\": %d, \"krylov\": [", stats->newton);
+  for (int k = 0; k < stats->newton; ++k) put(&w, "%s%d", k ? ", " : "", stats->krylov[k]);
+  put(&w, "]");
+  put_number(&w, "residual", stats->residual);
+  put(&w, ", \"energy\": {\"elastic\": %.9g, \"kinetic\": %.9g, \"gravity\": %.9g, \"work\": %.9g}",
+      stats->energy_elastic, stats->energy_kinetic, stats->energy_gravity, stats->work);
+  put(&w, ", \"contact_force\": 0, \"converged\": %s, \"stop\": \"%s\"",
+      stats->converged ? "true" : "false", stop_name(stats->stop));
+  put_number(&w, "volume", stats->volume);
+  put_number(&w, "volume_error", stats->volume_error);
+  put_number(&w, "min_j", stats->min_j);
+  put(&w, ", \"inverted\": %llu, \"contacts\": 0, \"max_penetration\": 0",
+      (unsigned long long)stats->inverted);
+  put(&w, ", \"elements\": %llu, \"unknowns\": %llu, \"bytes\": %zu}",
+      (unsigned long long)stats->elements, (unsigned long long)stats->unknowns, stats->bytes);
+  return w.length;
+}

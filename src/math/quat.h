@@ -1,0 +1,47 @@
+// Rotations as unit quaternions, scalar last.
+#ifndef SN_MATH_QUAT_H
+#define SN_MATH_QUAT_H
+
+#include "math/elementary.h"
+#include "math/vec.h"
+
+static inline sn_quat sn_quat_identity(void) { return (sn_quat){0.0, 0.0, 0.0, 1.0}; }
+static inline double sn_quat_dot(sn_quat a, sn_quat b) {
+  return a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
+}
+// a + s b
+static inline sn_quat sn_quat_madd(sn_quat a, double s, sn_quat b) {
+  return (sn_quat){a.x + s * b.x, a.y + s * b.y, a.z + s * b.z, a.w + s * b.w};
+}
+static inline double sn_quat_length(sn_quat a) { return sqrt(sn_quat_dot(a, a)); }
+static inline sn_quat sn_quat_normalise(sn_quat a) {
+  double length = sn_quat_length(a);
+  return (sn_quat){a.x / length, a.y / length, a.z / length, a.w / length};
+}
+
+// Exactly the identity for (0, 0, 0, +-1).
+static inline sn_mat3 sn_quat_to_mat3(sn_quat q) {
+  double xx = q.x * q.x, yy = q.y * q.y, zz = q.z * q.z;
+  double xy = q.x * q.y, yz = q.y * q.z, zx = q.z * q.x;
+  double wx = q.w * q.x, wy = q.w * q.y, wz = q.w * q.z;
+  return (sn_mat3){{{1.0 - 2.0 * (yy + zz), 2.0 * (xy - wz), 2.0 * (zx + wy)},
+                    {2.0 * (xy + wz), 1.0 - 2.0 * (zz + xx), 2.0 * (yz - wx)},
+                    {2.0 * (zx - wy), 2.0 * (yz + wx), 1.0 - 2.0 * (xx + yy)}}};
+}
+
+// From a (t = 0) to b (t = 1) at constant speed along the shorter arc. q and -q are one rotation,
+// so b is taken with the sign that is nearer to a. With the angle h between them,
+//   q(t) = (sin((1 - t) h) a + sin(t h) b) / sin h,  h = 2 atan2(|b - a|, |b + a|)
+// Where h is so small that the arc is its chord to the last digit, the chord is taken.
+static inline sn_quat sn_quat_slerp(sn_quat a, sn_quat b, double t) {
+  if (sn_quat_dot(a, b) < 0.0) b = (sn_quat){-b.x, -b.y, -b.z, -b.w};
+  sn_quat chord = sn_quat_madd(b, -1.0, a);
+  double apart = sn_quat_length(chord);
+  if (apart == 0.0) return a;
+  if (apart < 1e-8) return sn_quat_normalise(sn_quat_madd(a, t, chord));
+  double h = 2.0 * sn_atan2(apart, sn_quat_length(sn_quat_madd(b, 1.0, a)));
+  sn_quat q = sn_quat_madd((sn_quat){0.0, 0.0, 0.0, 0.0}, sn_sin((1.0 - t) * h), a);
+  return sn_quat_normalise(sn_quat_madd(q, sn_sin(t * h), b));
+}
+
+#endif

@@ -1,0 +1,64 @@
+// An octant: a cube of the background grid, 8 bytes. Anchor = lowest corner, in finest cells.
+//
+// Children are numbered like corners, bit 0 = x, bit 1 = y, bit 2 = z, and octants are sorted along
+// the Z-shaped curve of their anchors' Morton codes (z y x bits interleaved, z first).
+#ifndef SN_OCTREE_OCTANT_H
+#define SN_OCTREE_OCTANT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SN_MAX_HEIGHT 16
+// Cells along an axis: the far corner of the last one must still be a 16-bit coordinate.
+#define SN_MAX_AXIS_CELLS 65535
+
+typedef struct sn_octant {
+  uint16_t x, y, z;
+  uint8_t height; // edge = 2^height finest cells
+  uint8_t flags;
+} sn_octant;
+
+_Static_assert(sizeof(sn_octant) == 8, "an octant is 8 bytes");
+
+// The surface passes through the octant's inside, not only along its faces.
+#define SN_OCTANT_CUT 1
+
+static inline uint32_t sn_octant_size(sn_octant o) { return 1u << o.height; }
+
+// Is the highest set bit of a below that of b? (Chan 2002)
+static inline bool sn_top_bit_less(uint32_t a, uint32_t b) { return a < b && a < (a ^ b); }
+
+// Morton order of two anchors without interleaving: the axis with the highest differing bit decides.
+static inline int sn_octant_compare(sn_octant a, sn_octant b) {
+  uint32_t dx = (uint32_t)(a.x ^ b.x), dy = (uint32_t)(a.y ^ b.y), dz = (uint32_t)(a.z ^ b.z);
+  uint32_t highest = dz;
+  int left = a.z, right = b.z;
+  if (sn_top_bit_less(highest, dy)) highest = dy, left = a.y, right = b.y;
+  if (sn_top_bit_less(highest, dx)) left = a.x, right = b.x;
+  return (left > right) - (left < right);
+}
+
+static inline sn_octant sn_octant_parent(sn_octant o) {
+  uint32_t mask = ~((2u << o.height) - 1u);
+  return (sn_octant){(uint16_t)(o.x & mask), (uint16_t)(o.y & mask), (uint16_t)(o.z & mask),
+                     (uint8_t)(o.height + 1), 0};
+}
+
+// Which child of its parent it is.
+static inline int sn_octant_child_number(sn_octant o) {
+  return (o.x >> o.height & 1) | (o.y >> o.height & 1) << 1 | (o.z >> o.height & 1) << 2;
+}
+
+static inline sn_octant sn_octant_child(sn_octant o, int number) {
+  int half = 1 << (o.height - 1);
+  return (sn_octant){(uint16_t)(o.x + (number & 1) * half), (uint16_t)(o.y + (number >> 1 & 1) * half),
+                     (uint16_t)(o.z + (number >> 2 & 1) * half), (uint8_t)(o.height - 1), 0};
+}
+
+// Does the octant hold the finest cell (x, y, z)?
+static inline bool sn_octant_holds(sn_octant o, int x, int y, int z) {
+  return x >> o.height == o.x >> o.height && y >> o.height == o.y >> o.height &&
+         z >> o.height == o.z >> o.height;
+}
+
+#endif

@@ -1,0 +1,32 @@
+// Lists of octants and what is done to them in parallel: produce, sort, make unique, look up.
+#ifndef SN_OCTREE_OCTANT_LIST_H
+#define SN_OCTREE_OCTANT_LIST_H
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "octree/octant.h"
+
+typedef struct sn_octants {
+  sn_octant* items;
+  size_t count;
+} sn_octants;
+
+// Write the octants that item `index` gives rise to, and return how many. With out == NULL only
+// count them. Called from several threads, twice for each item.
+typedef size_t (*sn_emit_fn)(const void* ctx, size_t index, sn_octant* out);
+
+// Everything that items 0..count-1 emit, in the order of the items.
+sn_status sn_octants_emit(sn_pool* pool, size_t count, sn_emit_fn emit, const void* ctx,
+                          sn_arena* arena, sn_octants* list, sn_error* err);
+
+// Sort in Morton order; a merge sort over a fixed partition. Equal anchors keep their order.
+sn_status sn_octants_sort(sn_pool* pool, sn_octants list, sn_arena* scratch, sn_error* err);
+// Drop repeats of a sorted list in place; flags of repeats are joined.
+void sn_octants_unique(sn_octants* list);
+
+// Index of the first item whose anchor is not before that of `o`.
+size_t sn_octants_lower_bound(sn_octants list, sn_octant o);
+// Is there an item with the anchor of `o`?
+bool sn_octants_contain(sn_octants list, sn_octant o);
+
+#endif

@@ -1,0 +1,79 @@
+// The octree of a body: leaves that cover it, finest along its surface, and the nodes that carry its
+// unknowns (Milne et al. 2016, sections 3, 5 and 6).
+//
+// Leaves ("cells") are kept in Morton order without the tree above them, and without those outside
+// the body. Neighbours over faces, edges and corners differ by at most one level (2:1). A corner of a
+// cell that lies in the middle of a larger neighbour's edge or face *hangs*: it is no unknown, its
+// value is interpolated (see elasticity/corotated_cell.h). All other corners are *nodes*.
+#ifndef SN_OCTREE_OCTREE_H
+#define SN_OCTREE_OCTREE_H
+
+#include "base/memory.h"
+#include "octree/octant.h"
+#include "sinew/math.h"
+
+#define SN_NO_CELL UINT32_MAX
+
+typedef struct sn_octree {
+  sn_vec3 origin; // of the background grid, m
+  double cell;    // edge of the finest cell, m
+  int root_height;
+
+  sn_octant* cells; // leaves in Morton order (cell_count)
+  uint32_t cell_count;
+  sn_octant* nodes; // in Morton order of their place (node_count); height and flags unused
+  uint32_t node_count;
+  uint8_t* hanging;     // mask over corners of each cell (cell_count)
+  uint32_t* conforming; // the node that stands at or for each corner (8 x cell_count)
+} sn_octree;
+
+// Where the finest cells go. A triangle list in metres; `cut` says whether the cells that it passes
+// through belong to the body (its skin) or are only refined (bones inside).
+typedef struct sn_octree_seed {
+  const struct sn_surface* surface;
+  bool cut;
+} sn_octree_seed;
+
+// Decides whether a point is inside the body. Called from several threads.
+typedef bool (*sn_inside_fn)(const void* ctx, sn_vec3 point);
+
+typedef struct sn_octree_input {
+  sn_box box;  // of the body, m
+  double cell; // m
+  int coarsen; // levels above the finest that cells may have; -1 = no limit
+  const sn_octree_seed* seeds;
+  uint32_t seed_count;
+  sn_inside_fn inside;
+  const void* inside_ctx;
+} sn_octree_input;
+
+// Cells along the longest axis of a box.
+double sn_octree_axis_cells(sn_box box, double cell);
+
+// Build cells, nodes and numbering. Memory from `arena`; `scratch` is left as it was. The result
+// depends on the input only. SN_ERR_INPUT if a side has more than 65,535 cells; an input without
+// any cell gives an empty tree.
+sn_status sn_octree_build(const sn_octree_input* input, sn_pool* pool, sn_arena* arena,
+                          sn_arena* scratch, sn_octree* tree, sn_error* err);
+
+// The cell that holds the finest cell (x, y, z), or SN_NO_CELL. Coordinates may be out of range.
+uint32_t sn_octree_find(const sn_octree* tree, int x, int y, int z);
+// The cell nearest to a point (0 distance if it holds it); ties go to the lower index. xi receives
+// the point's place in the cell, each in 0..1. The tree must have a cell.
+uint32_t sn_octree_nearest(const sn_octree* tree, sn_vec3 point, double xi[3]);
+// The node at a place of the grid, or UINT32_MAX.
+uint32_t sn_octree_find_node(const sn_octree* tree, uint32_t x, uint32_t y, uint32_t z);
+
+static inline double sn_octree_edge(const sn_octree* tree, uint32_t cell) {
+  return tree->cell * (double)sn_octant_size(tree->cells[cell]);
+}
+// Places in metres. `local` is relative to the origin of the grid: small numbers, exact products.
+sn_vec3 sn_octree_node_local(const sn_octree* tree, uint32_t node);
+sn_vec3 sn_octree_node_place(const sn_octree* tree, uint32_t node);
+sn_vec3 sn_octree_cell_centre(const sn_octree* tree, uint32_t cell);
+
+// Every invariant of the structure, checked the slow way. `why` (may be NULL) names the first
+// broken one.
+bool sn_octree_is_valid(const sn_octree* tree, const char** why);
+
+#endif

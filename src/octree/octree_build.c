@@ -1,0 +1,297 @@
+// From triangles to a balanced, incomplete linear octree, bottom up and level by level.
+//
+//   1. Rasterise: finest octants that a triangle touches.
+//   2. Balance and complete in one sweep. Call an octant *split* if it is no leaf. Those of height 1
+//      are the parents of the rasterised octants. If an octant p of height h is split, its children
+//      are leaves or split, so by the 2:1 rule all 26 neighbours of p must exist as leaves or split
+//      octants of height h; hence their parents are split at height h + 1:
+//          split[h + 1] = parents of split[h] and of its neighbours.
+//      Of these there are at most 8 for each p: along an axis, only the neighbour on p's own side of
+//      its parent lies in another parent. The leaves of height h are the children of split[h + 1]
+//      that are not in split[h]. This is the coarsest balanced tree that has the rasterised octants.
+//   3. Classify: octants that the skin cuts are inside; the others ask for their centre.
+//   4. Split the leaves that are coarser than allowed (all inside), down to the finest for a uniform
+//      grid. Balance is kept: the larger of two neighbours never becomes the smaller.
+//   5. Number the nodes (octree_nodes.c).
+#include <math.h>
+
+#include "geometry/surface.h"
+#include "geometry/triangle_box.h"
+#include "math/vec.h"
+#include "octree/octant_list.h"
+#include "octree/octree.h"
+#include "octree/octree_nodes.h"
+
+// A face that lies in a plane of the grid touches the cells on both sides but cuts neither. Distances
+// below this share of a cell count as touching.
+#define TOUCH 1e-6
+
+double sn_octree_axis_cells(sn_box box, double cell) {
+  return fmax(1.0, ceil(sn_box_size(box) / cell - TOUCH));
+}
+
+typedef struct raster_ctx {
+  const sn_octree* tree;
+  const sn_surface* surface;
+  bool cut;
+} raster_ctx;
+
+typedef struct raster_out {
+  sn_octant* items; // NULL: count only
+  size_t count;
+} raster_out;
+
+static void raster_octant(const raster_ctx* ctx, const sn_vec3 triangle[3], sn_octant o,
+                          raster_out* out) {
+  double half = 0.5 * (double)sn_octant_size(o);
+  sn_vec3 centre = sn_v3(o.x + half, o.y + half, o.z + half);
+  if (!sn_triangle_touches_cube(triangle, centre, half + TOUCH)) return;
+  if (o.height > 0) {
+    for (int c = 0; c < 8; ++c) raster_octant(ctx, triangle, sn_octant_child(o, c), out);
+    return;
+  }
+  if (ctx->cut && sn_triangle_touches_cube(triangle, centre, half - TOUCH)) {
+    o.flags = SN_OCTANT_CUT;
+  }
+  if (out->items) out->items[out->count] = o;
+  out->count++;
+}
+
+// Start from the smallest octants around the triangle, at most two along an axis.
+static size_t emit_triangle(const void* context, size_t index, sn_octant* items) {
+  const raster_ctx* ctx = context;
+  sn_vec3 triangle[3];
+  sn_box box = sn_box_empty();
+  for (int i = 0; i < 3; ++i) {
+    sn_vec3 p = sn_surface_corner(ctx->surface, (uint32_t)index, i);
+    triangle[i] = sn_scale(1.0 / ctx->tree->cell, sn_sub(p, ctx->tree->origin));
+    box = sn_box_grow(box, triangle[i]);
+  }
+  int root_size = 1 << ctx->tree->root_height, low[3], high[3];
+  for (int i = 0; i < 3; ++i) {
+    double first = floor(sn_axis(box.lo, i) - TOUCH), last = floor(sn_axis(box.hi, i) + TOUCH);
+    low[i] = first < 0 ? 0 : first >= root_size ? root_size - 1 : (int)first;
+    high[i] = last < 0 ? 0 : last >= root_size ? root_size - 1 : (int)last;
+  }
+  int height = 0;
+  while ((high[0] >> height) - (low[0] >> height) > 1 ||
+         (high[1] >> height) - (low[1] >> height) > 1 ||
+         (high[2] >> height) - (low[2] >> height) > 1) {
+    ++height;
+  }
+  raster_out out = {items, 0};
+  for (int z = low[2] >> height; z <= high[2] >> height; ++z) {
+    for (int y = low[1] >> height; y <= high[1] >> height; ++y) {
+      for (int x = low[0] >> height; x <= high[0] >> height; ++x) {
+        sn_octant o = {(uint16_t)(x << height), (uint16_t)(y << height), (uint16_t)(z << height),
+                       (uint8_t)height, 0};
+        raster_octant(ctx, triangle, o, &out);
+      }
+    }
+  }
+  return out.count;
+}
+
+// Sorted, unique finest octants that the seeds touch.
+static sn_status rasterise(const sn_octree_input* input, const sn_octree* tree, sn_pool* pool,
+                           sn_arena* scratch, sn_octants* fine, sn_error* err) {
+  sn_octants* parts;
+  SN_TRY(SN_ARENA_NEW(scratch, input->seed_count, &parts, err));
+  size_t total = 0;
+  for (uint32_t s = 0; s < input->seed_count; ++s) {
+    raster_ctx ctx = {tree, input->seeds[s].surface, input->seeds[s].cut};
+    SN_TRY(sn_octants_emit(pool, ctx.surface->triangle_count, emit_triangle, &ctx, scratch,
+                           &parts[s], err));
+    SN_TRY(sn_octants_sort(pool, parts[s], scratch, err));
+    sn_octants_unique(&parts[s]);
+    total += parts[s].count;
+  }
+  SN_TRY(SN_ARENA_NEW(scratch, total, &fine->items, err));
+  fine->count = 0;
+  for (uint32_t s = 0; s < input->seed_count; ++s) {
+    for (size_t i = 0; i < parts[s].count; ++i) fine->items[fine->count++] = parts[s].items[i];
+  }
+  SN_TRY(sn_octants_sort(pool, *fine, scratch, err));
+  sn_octants_unique(fine);
+  return SN_OK;
+}
+
+static size_t emit_parent(const void* ctx, size_t index, sn_octant* out) {
+  if (out) out[0] = sn_octant_parent(((const sn_octants*)ctx)->items[index]);
+  return 1;
+}
+
+typedef struct split_ctx {
+  sn_octants split; // of one height
+  int root_size;
+} split_ctx;
+
+// Parents of an octant and of its 26 neighbours: per axis the own parent and the one beyond.
+static size_t emit_parents_around(const void* context, size_t index, sn_octant* out) {
+  const split_ctx* ctx = context;
+  sn_octant o = ctx->split.items[index], parent = sn_octant_parent(o);
+  int number = sn_octant_child_number(o), size = (int)sn_octant_size(parent);
+  size_t count = 0;
+  for (int side = 0; side < 8; ++side) {
+    int place[3] = {parent.x, parent.y, parent.z};
+    bool in_root = true;
+    for (int i = 0; i < 3; ++i) {
+      if (side >> i & 1) place[i] += number >> i & 1 ? size : -size;
+      in_root = in_root && 0 <= place[i] && place[i] < ctx->root_size;
+    }
+    if (!in_root) continue;
+    if (out) {
+      out[count] = (sn_octant){(uint16_t)place[0], (uint16_t)place[1], (uint16_t)place[2],
+                               parent.height, 0};
+    }
+    ++count;
+  }
+  return count;
+}
+
+// split[h] for h = 1..root_height. split[0] stays empty.
+static sn_status find_split_octants(const sn_octree* tree, sn_octants fine, sn_pool* pool,
+                                    sn_arena* scratch, sn_octants split[SN_MAX_HEIGHT + 2],
+                                    sn_error* err) {
+  SN_TRY(sn_octants_emit(pool, fine.count, emit_parent, &fine, scratch, &split[1], err));
+  sn_octants_unique(&split[1]); // parents of a sorted list are sorted
+  for (int h = 1; h < tree->root_height; ++h) {
+    split_ctx ctx = {split[h], 1 << tree->root_height};
+    SN_TRY(sn_octants_emit(pool, split[h].count, emit_parents_around, &ctx, scratch, &split[h + 1],
+                           err));
+    SN_TRY(sn_octants_sort(pool, split[h + 1], scratch, err));
+    sn_octants_unique(&split[h + 1]);
+  }
+  return SN_OK;
+}
+
+typedef struct leaf_ctx {
+  const sn_octree* tree;
+  const sn_octree_input* input;
+  sn_octants parents;   // split octants one level up
+  sn_octants not_leaf;  // split octants of this level
+  sn_octants fine;      // rasterised octants, for their flags; empty above the finest level
+  uint8_t* inside;      // (8 x parents.count)
+} leaf_ctx;
+
+// Which children of the parents are leaves inside the body? Costs a winding number each, so it is
+// asked once and remembered.
+static void classify_children(void* context, size_t begin, size_t end) {
+  const leaf_ctx* ctx = context;
+  const sn_octree* tree = ctx->tree;
+  for (size_t i = begin; i < end; ++i) {
+    for (int c = 0; c < 8; ++c) {
+      sn_octant o = sn_octant_child(ctx->parents.items[i], c);
+      if (sn_octants_contain(ctx->not_leaf, o)) continue;
+      size_t at = sn_octants_lower_bound(ctx->fine, o);
+      bool cut = at < ctx->fine.count && sn_octant_compare(ctx->fine.items[at], o) == 0 &&
+                 (ctx->fine.items[at].flags & SN_OCTANT_CUT);
+      double half = 0.5 * (double)sn_octant_size(o);
+      sn_vec3 centre = sn_madd(tree->origin, tree->cell, sn_v3(o.x + half, o.y + half, o.z + half));
+      ctx->inside[8 * i + c] = cut || ctx->input->inside(ctx->input->inside_ctx, centre);
+    }
+  }
+}
+
+static size_t emit_leaves(const void* context, size_t index, sn_octant* out) {
+  const leaf_ctx* ctx = context;
+  size_t count = 0;
+  for (int c = 0; c < 8; ++c) {
+    if (!ctx->inside[8 * index + c]) continue;
+    if (out) out[count] = sn_octant_child(ctx->parents.items[index], c);
+    ++count;
+  }
+  return count;
+}
+
+// Leaves inside the body, of all heights, sorted.
+static sn_status collect_leaves(const sn_octree_input* input, const sn_octree* tree,
+                                const sn_octants* split, sn_octants fine, sn_pool* pool,
+                                sn_arena* scratch, sn_octants* leaves, sn_error* err) {
+  sn_octants level[SN_MAX_HEIGHT] = {{0}};
+  size_t total = 0;
+  for (int h = 0; h < tree->root_height; ++h) {
+    leaf_ctx ctx = {tree, input, split[h + 1], split[h], h == 0 ? fine : (sn_octants){0}, NULL};
+    SN_TRY(SN_ARENA_NEW(scratch, 8 * ctx.parents.count, &ctx.inside, err));
+    sn_parallel_for(pool, ctx.parents.count, 16, classify_children, &ctx);
+    SN_TRY(sn_octants_emit(pool, ctx.parents.count, emit_leaves, &ctx, scratch, &level[h], err));
+    total += level[h].count;
+  }
+  SN_TRY(SN_ARENA_NEW(scratch, total, &leaves->items, err));
+  leaves->count = 0;
+  for (int h = 0; h < tree->root_height; ++h) {
+    for (size_t i = 0; i < level[h].count; ++i) leaves->items[leaves->count++] = level[h].items[i];
+  }
+  return sn_octants_sort(pool, *leaves, scratch, err);
+}
+
+typedef struct refine_ctx {
+  sn_octants leaves;
+  int coarsen; // -1: none is too coarse
+} refine_ctx;
+
+static void emit_pieces(sn_octant o, int height, sn_octant* out, size_t* count) {
+  if (o.height <= height) {
+    out[(*count)++] = o;
+    return;
+  }
+  for (int c = 0; c < 8; ++c) emit_pieces(sn_octant_child(o, c), height, out, count);
+}
+
+static size_t emit_allowed(const void* context, size_t index, sn_octant* out) {
+  const refine_ctx* ctx = context;
+  sn_octant o = ctx->leaves.items[index];
+  int height = ctx->coarsen < 0 ? SN_MAX_HEIGHT : ctx->coarsen;
+  size_t count = 0;
+  if (out) {
+    emit_pieces(o, height, out, &count);
+  } else {
+    count = o.height <= height ? 1 : (size_t)1 << (3 * (o.height - height));
+  }
+  return count;
+}
+
+static sn_status place_grid(const sn_octree_input* input, sn_octree* tree, sn_error* err) {
+  double axis_cells = sn_octree_axis_cells(input->box, input->cell);
+  SN_CHECK(axis_cells <= SN_MAX_AXIS_CELLS, err, SN_ERR_INPUT,
+           "cell %g gives %.0f cells along the longest side, at most %d are possible; "
+           "take a cell of %g or larger",
+           input->cell, axis_cells, SN_MAX_AXIS_CELLS,
+           sn_box_size(input->box) / SN_MAX_AXIS_CELLS);
+  tree->cell = input->cell;
+  while ((1 << tree->root_height) < (int)axis_cells || tree->root_height < 1) tree->root_height++;
+
+  // Centred along each axis, so that symmetric bodies have symmetric cells, and flush with the box
+  // where its side is a whole number of cells.
+  sn_vec3 d = sn_sub(input->box.hi, input->box.lo), c = sn_box_centre(input->box);
+  double nx = fmax(1.0, ceil(d.x / tree->cell - TOUCH));
+  double ny = fmax(1.0, ceil(d.y / tree->cell - TOUCH));
+  double nz = fmax(1.0, ceil(d.z / tree->cell - TOUCH));
+  tree->origin = sn_madd(c, -0.5 * tree->cell, sn_v3(nx, ny, nz));
+  return SN_OK;
+}
+
+static sn_status build(const sn_octree_input* input, sn_pool* pool, sn_arena* arena,
+                       sn_arena* scratch, sn_octree* tree, sn_error* err) {
+  sn_octants fine, leaves, cells, split[SN_MAX_HEIGHT + 2] = {{0}};
+  SN_TRY(place_grid(input, tree, err));
+  SN_TRY(rasterise(input, tree, pool, scratch, &fine, err));
+  SN_TRY(find_split_octants(tree, fine, pool, scratch, split, err));
+  SN_TRY(collect_leaves(input, tree, split, fine, pool, scratch, &leaves, err));
+  refine_ctx refine = {leaves, input->coarsen};
+  SN_TRY(sn_octants_emit(pool, leaves.count, emit_allowed, &refine, arena, &cells, err));
+  SN_CHECK(cells.count < UINT32_MAX / 8, err, SN_ERR_INPUT,
+           "%zu cells, at most %u are possible; take a larger cell", cells.count, UINT32_MAX / 8);
+  tree->cells = cells.items;
+  tree->cell_count = (uint32_t)cells.count;
+  return sn_octree_number_nodes(tree, pool, arena, scratch, err);
+}
+
+sn_status sn_octree_build(const sn_octree_input* input, sn_pool* pool, sn_arena* arena,
+                          sn_arena* scratch, sn_octree* tree, sn_error* err) {
+  *tree = (sn_octree){0};
+  sn_arena_mark mark = sn_arena_get_mark(scratch);
+  sn_status status = build(input, pool, arena, scratch, tree, err);
+  sn_arena_release(scratch, mark);
+  return status;
+}

@@ -1,0 +1,103 @@
+#include "math/vec.h"
+#include "octree/octant_list.h"
+#include "octree/octree.h"
+
+uint32_t sn_octree_find(const sn_octree* tree, int x, int y, int z) {
+  int root_size = 1 << tree->root_height;
+  if (x < 0 || y < 0 || z < 0 || x >= root_size || y >= root_size || z >= root_size) {
+    return SN_NO_CELL;
+  }
+  // The leaf that holds a place is the last one whose anchor is not after it.
+  sn_octants cells = {tree->cells, tree->cell_count};
+  sn_octant place = {(uint16_t)x, (uint16_t)y, (uint16_t)z, 0, 0};
+  size_t at = sn_octants_lower_bound(cells, place);
+  if (at == cells.count || sn_octant_compare(cells.items[at], place) != 0) {
+    if (at == 0) return SN_NO_CELL;
+    --at;
+  }
+  return sn_octant_holds(cells.items[at], x, y, z) ? (uint32_t)at : SN_NO_CELL;
+}
+
+uint32_t sn_octree_find_node(const sn_octree* tree, uint32_t x, uint32_t y, uint32_t z) {
+  sn_octants nodes = {tree->nodes, tree->node_count};
+  sn_octant place = {(uint16_t)x, (uint16_t)y, (uint16_t)z, 0, 0};
+  size_t at = sn_octants_lower_bound(nodes, place);
+  bool found = at < nodes.count && sn_octant_compare(nodes.items[at], place) == 0;
+  return found ? (uint32_t)at : UINT32_MAX;
+}
+
+sn_vec3 sn_octree_node_local(const sn_octree* tree, uint32_t node) {
+  sn_octant n = tree->nodes[node];
+  return sn_scale(tree->cell, sn_v3(n.x, n.y, n.z));
+}
+
+sn_vec3 sn_octree_node_place(const sn_octree* tree, uint32_t node) {
+  return sn_add(tree->origin, sn_octree_node_local(tree, node));
+}
+
+sn_vec3 sn_octree_cell_centre(const sn_octree* tree, uint32_t cell) {
+  sn_octant o = tree->cells[cell];
+  double half = 0.5 * (double)sn_octant_size(o);
+  return sn_madd(tree->origin, tree->cell, sn_v3(o.x + half, o.y + half, o.z + half));
+}
+
+typedef struct nearest_search {
+  const sn_octree* tree;
+  sn_vec3 point; // in finest cells
+  double best;   // squared distance
+  uint32_t cell;
+} nearest_search;
+
+static double distance_squared(sn_octant o, sn_vec3 p) {
+  double size = sn_octant_size(o);
+  sn_vec3 low = sn_v3(o.x, o.y, o.z), high = sn_v3(o.x + size, o.y + size, o.z + size);
+  sn_vec3 outside = sn_max3(sn_max3(sn_sub(low, p), sn_sub(p, high)), sn_v3(0, 0, 0));
+  return sn_dot(outside, outside);
+}
+
+// Search the leaves begin..end, all below octant `o`, nearest child first.
+static void search_nearest(nearest_search* search, sn_octant o, size_t begin, size_t end) {
+  if (begin == end || distance_squared(o, search->point) > search->best) return;
+  const sn_octant* cells = search->tree->cells;
+  if (end - begin == 1) {
+    double d = distance_squared(cells[begin], search->point);
+    if (d < search->best || (d == search->best && begin < search->cell)) {
+      search->best = d;
+      search->cell = (uint32_t)begin;
+    }
+    return;
+  }
+  size_t bound[9];
+  int order[8];
+  double distance[8];
+  bound[0] = begin;
+  bound[8] = end;
+  for (int c = 0; c < 8; ++c) {
+    sn_octant child = sn_octant_child(o, c);
+    sn_octants range = {(sn_octant*)cells + begin, end - begin};
+    if (c > 0) bound[c] = begin + sn_octants_lower_bound(range, child);
+    distance[c] = distance_squared(child, search->point);
+    int k = c;
+    for (; k > 0 && distance[order[k - 1]] > distance[c]; --k) order[k] = order[k - 1];
+    order[k] = c;
+  }
+  for (int k = 0; k < 8; ++k) {
+    int c = order[k];
+    search_nearest(search, sn_octant_child(o, c), bound[c], bound[c + 1]);
+  }
+}
+
+uint32_t sn_octree_nearest(const sn_octree* tree, sn_vec3 point, double xi[3]) {
+  SN_ASSERT(tree->cell_count > 0);
+  nearest_search search = {.tree = tree, .best = INFINITY, .cell = SN_NO_CELL};
+  search.point = sn_scale(1.0 / tree->cell, sn_sub(point, tree->origin));
+  sn_octant root = {0, 0, 0, (uint8_t)tree->root_height, 0};
+  search_nearest(&search, root, 0, tree->cell_count);
+
+  sn_octant o = tree->cells[search.cell];
+  double size = sn_octant_size(o);
+  double place[3] = {(search.point.x - o.x) / size, (search.point.y - o.y) / size,
+                     (search.point.z - o.z) / size};
+  for (int i = 0; i < 3; ++i) xi[i] = place[i] < 0 ? 0 : place[i] > 1 ? 1 : place[i];
+  return search.cell;
+}

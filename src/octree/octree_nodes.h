@@ -1,0 +1,14 @@
+// Numbering of the nodes of a tree whose cells are in place.
+#ifndef SN_OCTREE_OCTREE_NODES_H
+#define SN_OCTREE_OCTREE_NODES_H
+
+#include "octree/octree.h"
+
+// Fills nodes, hanging and conforming. Memory from `arena`; `scratch` is left as it was.
+sn_status sn_octree_number_nodes(sn_octree* tree, sn_pool* pool, sn_arena* arena, sn_arena* scratch,
+                                 sn_error* err);
+
+// Does a cell that touches this place of the grid have it in the middle of an edge or face?
+bool sn_octree_place_hangs(const sn_octree* tree, int x, int y, int z);
+
+#endif

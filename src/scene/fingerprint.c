@@ -1,0 +1,129 @@
+// A number that stands for everything in a scene that decides the result. Frame range, output and
+// threads do not: a run may be resumed with others.
+#include <string.h>
+#include <xxhash.h>
+
+#include "scene/model.h"
+
+typedef struct hasher {
+  XXH64_hash_t value; // each piece is hashed with the hash so far as its seed
+} hasher;
+
+static void add_bytes(hasher* h, const void* bytes, size_t size) {
+  h->value = XXH64(bytes, size, h->value);
+}
+
+static void add_double(hasher* h, double value) { add_bytes(h, &value, sizeof value); }
+static void add_int(hasher* h, int64_t value) { add_bytes(h, &value, sizeof value); }
+static void add_vec3(hasher* h, sn_vec3 v) {
+  add_double(h, v.x);
+  add_double(h, v.y);
+  add_double(h, v.z);
+}
+
+static void add_mesh(hasher* h, const sn_mesh* mesh) {
+  add_int(h, mesh->vertex_count);
+  add_int(h, mesh->triangle_count);
+  add_bytes(h, mesh->positions, 3 * (size_t)mesh->vertex_count * sizeof *mesh->positions);
+  add_bytes(h, mesh->triangles, 3 * (size_t)mesh->triangle_count * sizeof *mesh->triangles);
+  for (uint32_t g = 0; g < mesh->group_count; ++g) {
+    const sn_mesh_group* group = &mesh->groups[g];
+    add_bytes(h, group->name, strlen(group->name) + 1);
+    add_bytes(h, group->triangles, group->triangle_count * sizeof *group->triangles);
+  }
+}
+
+static void add_where(hasher* h, const sn_where* where) {
+  add_int(h, where->kind);
+  add_double(h, where->distance);
+  add_vec3(h, where->box.lo);
+  add_vec3(h, where->box.hi);
+  if (where->group) add_bytes(h, where->group, strlen(where->group) + 1);
+}
+
+static void add_motion(hasher* h, const sn_motion* motion) {
+  add_int(h, motion->key_count);
+  for (uint32_t k = 0; k < motion->key_count; ++k) {
+    const sn_keyframe* key = &motion->keys[k];
+    add_double(h, key->frame);
+    add_vec3(h, key->translate);
+    add_vec3(h, key->pivot);
+    add_vec3(h, (sn_vec3){key->rotate.x, key->rotate.y, key->rotate.z});
+    add_double(h, key->rotate.w);
+  }
+}
+
+static void add_body(hasher* h, const sn_body_desc* body) {
+  add_mesh(h, &body->mesh);
+  add_double(h, body->cell);
+  add_int(h, body->coarsen);
+  add_double(h, body->material.mu);
+  add_double(h, body->material.lambda);
+  add_double(h, body->density);
+  add_double(h, body->damping);
+  for (int i = 0; i < 9; ++i) add_double(h, body->initial.rotate.m[i / 3][i % 3]);
+  add_vec3(h, body->initial.translate);
+  add_vec3(h, body->velocity);
+  add_int(h, body->scramble.kind);
+  add_double(h, body->scramble.amount);
+  add_int(h, (int64_t)body->scramble.seed);
+}
+
+static void add_bone(hasher* h, const sn_bone_desc* bone) {
+  add_int(h, bone->kind);
+  if (bone->kind == SN_BONE_MESH) {
+    add_mesh(h, &bone->mesh);
+  } else {
+    add_vec3(h, bone->capsule.from);
+    add_vec3(h, bone->capsule.to);
+    add_double(h, bone->capsule.radius);
+  }
+  add_motion(h, &bone->motion);
+}
+
+static void add_connections(hasher* h, const sn_scene* scene) {
+  for (uint32_t i = 0; i < scene->attachment_count; ++i) {
+    const sn_attachment_desc* a = &scene->attachments[i];
+    add_int(h, a->body);
+    add_int(h, a->bone);
+    add_where(h, &a->where);
+    add_double(h, a->stiffness);
+  }
+  for (uint32_t i = 0; i < scene->fixed_count; ++i) {
+    const sn_fixed_desc* f = &scene->fixed[i];
+    add_int(h, f->body);
+    add_int(h, f->bone);
+    add_where(h, &f->where);
+    add_motion(h, &f->motion);
+  }
+  for (uint32_t i = 0; i < scene->force_count; ++i) {
+    const sn_force_desc* f = &scene->forces[i];
+    add_int(h, f->body);
+    add_where(h, &f->where);
+    add_int(h, f->is_traction);
+    for (uint32_t k = 0; k < f->key_count; ++k) {
+      add_double(h, f->keys[k].frame);
+      add_vec3(h, f->keys[k].value);
+    }
+  }
+}
+
+uint64_t sn_scene_fingerprint(const sn_scene* scene) {
+  hasher h = {0};
+  add_double(&h, scene->unit);
+  add_double(&h, scene->fps);
+  add_int(&h, scene->substeps);
+  add_int(&h, scene->preroll);
+  add_vec3(&h, scene->gravity);
+  add_int(&h, scene->mode);
+  for (uint32_t i = 0; i < scene->body_count; ++i) add_body(&h, &scene->bodies[i]);
+  for (uint32_t i = 0; i < scene->bone_count; ++i) add_bone(&h, &scene->bones[i]);
+  add_connections(&h, scene);
+  const sn_solver_opts* solver = &scene->solver;
+  add_int(&h, solver->linear);
+  add_int(&h, solver->newton_max);
+  add_double(&h, solver->newton_tolerance);
+  add_int(&h, solver->krylov_max);
+  add_double(&h, solver->krylov_tolerance);
+  return h.value;
+}

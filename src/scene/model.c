@@ -1,0 +1,183 @@
+#include "scene/model.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "math/vec.h"
+
+// Strains of this size are taken for none where forces are judged.
+#define NEGLIGIBLE_STRAIN 1e-6
+
+// What the machine has, or what this process may have of it.
+static double machine_bytes(void) {
+  double bytes = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGE_SIZE);
+  FILE* file = fopen("/sys/fs/cgroup/memory.max", "r");
+  double limit;
+  if (file && fscanf(file, "%lf", &limit) == 1 && limit < bytes) bytes = limit;
+  if (file) fclose(file);
+  return bytes;
+}
+
+static void measure_mesh(const sn_mesh* mesh, sn_box* box, double* area, double* volume) {
+  *box = sn_box_empty();
+  *area = *volume = 0;
+  for (uint32_t t = 0; t < mesh->triangle_count; ++t) {
+    sn_vec3 c[3];
+    for (int i = 0; i < 3; ++i) {
+      c[i] = sn_load3(mesh->positions + 3 * (size_t)mesh->triangles[3 * (size_t)t + i]);
+      *box = sn_box_grow(*box, c[i]);
+    }
+    *area += 0.5 * sn_length(sn_cross(sn_sub(c[1], c[0]), sn_sub(c[2], c[0])));
+  }
+  sn_vec3 side = sn_sub(box->hi, box->lo);
+  *volume = side.x * side.y * side.z; // of the box: never too small, whatever the surface is like
+}
+
+sn_status sn_scene_estimate(const sn_scene* scene, uint32_t body, double* cells, double* bytes,
+                            sn_error* err) {
+  const sn_body_desc* desc = &scene->bodies[body];
+  sn_box box;
+  double area, volume;
+  *cells = *bytes = 0;
+  measure_mesh(&desc->mesh, &box, &area, &volume);
+  if (desc->cell == 0) {
+    *cells = 1e5;
+    *bytes = 1e8;
+    return SN_OK;
+  }
+  sn_body_estimate(area, volume, desc->cell, desc->coarsen, cells, bytes);
+  double axis_cells = sn_octree_axis_cells(box, desc->cell), unit = scene->unit;
+  SN_CHECK(axis_cells <= SN_MAX_AXIS_CELLS, err, SN_ERR_INPUT,
+           "bodies[%u].cell: %g gives %.0f cells along the longest side, at most %d are possible; "
+           "take %g or more",
+           body, desc->cell / unit, axis_cells, SN_MAX_AXIS_CELLS,
+           sn_box_size(box) / SN_MAX_AXIS_CELLS / unit);
+  double have = machine_bytes();
+  SN_CHECK(*bytes <= have, err, SN_ERR_INPUT,
+           "bodies[%u].cell: %g would need about %.3g cells and %.1f GB, the machine has %.1f GB; "
+           "take %.3g or more",
+           body, desc->cell / unit, *cells, *bytes / 1e9, have / 1e9,
+           desc->cell / unit * (sqrt(*bytes / have)));
+  return SN_OK;
+}
+
+static void warn_about(const sn_body* body) {
+  const sn_mesh_report* report = &body->surface.report;
+  const char* file = body->desc->surface;
+  if (report->degenerate_triangles) {
+    sn_log(SN_LOG_WARNING, "%s: %u triangles without area are left out", file,
+           report->degenerate_triangles);
+  }
+  if (report->duplicate_triangles) {
+    sn_log(SN_LOG_WARNING, "%s: %u triangles that repeat others are left out", file,
+           report->duplicate_triangles);
+  }
+  if (report->flipped_triangles) {
+    sn_log(SN_LOG_WARNING, "%s: %u triangles face the wrong way and are turned", file,
+           report->flipped_triangles);
+  }
+  if (report->unreferenced_vertices) {
+    sn_log(SN_LOG_WARNING, "%s: %u vertices are in no triangle; they follow the nearest flesh", file,
+           report->unreferenced_vertices);
+  }
+  uint32_t loose = 0;
+  for (uint32_t p = 0; p < body->part_count; ++p) loose += !body->part_is_held[p];
+  if (loose > 0) {
+    sn_log(SN_LOG_WARNING,
+           "body \"%s\": nothing holds %u of its %u parts; they keep the position of their start pose "
+           "and feel no gravity",
+           body->desc->name, loose, body->part_count);
+  }
+}
+
+static sn_status build_bodies(sn_model* model, sn_pool* pool, sn_arena* scratch, sn_error* err) {
+  const sn_scene* scene = model->scene;
+  SN_TRY(SN_ARENA_NEW(model->arena, scene->bone_count, &model->bones, err));
+  SN_TRY(SN_ARENA_NEW(model->arena, scene->body_count, &model->bodies, err));
+  for (uint32_t b = 0; b < scene->bone_count; ++b) {
+    SN_TRY(sn_bone_build(&scene->bones[b], model->arena, scratch, &model->bones[b], err));
+  }
+  for (uint32_t b = 0; b < scene->body_count; ++b) {
+    double cells, bytes;
+    sn_body* body = &model->bodies[b];
+    SN_TRY(sn_scene_estimate(scene, b, &cells, &bytes, err));
+    SN_TRY(sn_body_build(scene, b, model->bones, pool, model->arena, scratch, body, err));
+    SN_TRY(sn_body_attach(scene, b, model->bones, pool, model->arena, scratch, body, err));
+    body->begin = model->unknown_count;
+    model->unknown_count += 3 * (size_t)body->tree.node_count;
+    model->body_count = b + 1;
+    warn_about(body);
+  }
+  return SN_OK;
+}
+
+// Held nodes of all bodies, and the size of forces that do not matter.
+static sn_status join_bodies(sn_model* model, sn_error* err) {
+  SN_TRY(SN_ARENA_NEW(model->arena, model->unknown_count / 3, &model->held, err));
+  double sum = 0;
+  for (uint32_t b = 0; b < model->body_count; ++b) {
+    const sn_body* body = &model->bodies[b];
+    for (uint32_t h = 0; h < body->held_count; ++h) {
+      model->held[body->begin / 3 + body->held[h].node] = 1;
+    }
+    for (uint32_t e = 0; e < body->tree.cell_count; ++e) {
+      double h = sn_octree_edge(&body->tree, e), force = body->mu[e] * h * h;
+      sum += force * force;
+    }
+  }
+  model->force_scale = NEGLIGIBLE_STRAIN * sqrt(sum);
+  return SN_OK;
+}
+
+static sn_status build_model(sn_model* model, sn_pool* pool, sn_error* err) {
+  sn_arena* scratch;
+  SN_TRY(sn_arena_create(&scratch, err));
+  sn_status status = build_bodies(model, pool, scratch, err);
+  sn_arena_destroy(scratch);
+  SN_TRY(status);
+  SN_TRY(join_bodies(model, err));
+  model->fingerprint = sn_scene_fingerprint(model->scene);
+  return SN_OK;
+}
+
+sn_status sn_model_build(const sn_scene* scene, sn_pool* pool, sn_model** model, sn_error* err) {
+  *model = NULL;
+  SN_CHECK(scene->body_count > 0, err, SN_ERR_INPUT,
+           "bodies: the scene has none; expected at least one");
+  sn_arena* arena;
+  sn_model* built;
+  SN_TRY(sn_arena_create(&arena, err));
+  sn_status status = SN_ARENA_NEW(arena, 1, &built, err);
+  if (status != SN_OK) {
+    sn_arena_destroy(arena);
+    return status;
+  }
+  built->arena = arena;
+  built->scene = scene;
+  status = build_model(built, pool, err);
+  if (status != SN_OK) {
+    sn_model_destroy(built);
+    return status;
+  }
+  *model = built;
+  return SN_OK;
+}
+
+void sn_model_destroy(sn_model* model) {
+  if (!model) return;
+  for (uint32_t b = 0; model->bones && b < model->scene->bone_count; ++b) {
+    sn_bone_destroy(&model->bones[b]);
+  }
+  sn_arena_destroy(model->arena); // the model itself is in it
+}
+
+uint32_t sn_model_body_count(const sn_model* model) { return model->body_count; }
+sn_body_info sn_model_body(const sn_model* model, uint32_t body) {
+  return sn_body_get_info(&model->bodies[body]);
+}
+size_t sn_model_bytes(const sn_model* model) { return sn_arena_bytes(model->arena); }
+uint64_t sn_model_fingerprint(const sn_model* model) { return model->fingerprint; }
+uint32_t sn_model_surface_count(const sn_model* model, uint32_t body) {
+  return model->bodies[body].desc->mesh.vertex_count;
+}

@@ -1,0 +1,184 @@
+// Bones, constraints and loads over time, and the work that they do.
+#include "math/vec.h"
+#include "scene/model.h"
+
+static sn_vec3 load_value(const sn_force_desc* desc, double frame) {
+  const sn_load_key* keys = desc->keys;
+  uint32_t last = desc->key_count - 1;
+  if (frame <= keys[0].frame) return keys[0].value;
+  if (frame >= keys[last].frame) return keys[last].value;
+  uint32_t k = 0;
+  while (keys[k + 1].frame < frame) ++k;
+  double t = (frame - keys[k].frame) / (keys[k + 1].frame - keys[k].frame);
+  return sn_madd(keys[k].value, t, sn_sub(keys[k + 1].value, keys[k].value));
+}
+
+static void pose_bones(const sn_model* model, sn_state* state, int frame) {
+  const sn_scene* scene = model->scene;
+  for (uint32_t b = 0; b < scene->bone_count; ++b) {
+    state->bone_poses[b] = sn_motion_at(&scene->bones[b].motion, frame);
+  }
+  for (uint32_t f = 0; f < scene->fixed_count; ++f) {
+    const sn_fixed_desc* fixed = &scene->fixed[f];
+    state->fixed_poses[f] = fixed->bone == SN_NO_BONE ? sn_motion_at(&fixed->motion, frame)
+                                                      : state->bone_poses[fixed->bone];
+  }
+}
+
+static bool pose_is_finite(const sn_rigid* pose) {
+  double sum = pose->translate.x + pose->translate.y + pose->translate.z;
+  for (int i = 0; i < 9; ++i) sum += pose->rotate.m[i / 3][i % 3];
+  return isfinite(sum);
+}
+
+static sn_status check_poses(const sn_model* model, const sn_state* state, int frame,
+                             sn_error* err) {
+  const sn_scene* scene = model->scene;
+  for (uint32_t b = 0; b < scene->bone_count; ++b) {
+    SN_CHECK(pose_is_finite(&state->bone_poses[b]), err, SN_ERR_INPUT,
+             "bones[%u].motion: the pose at frame %d is not finite; expected smaller keys", b, frame);
+  }
+  for (uint32_t f = 0; f < scene->fixed_count; ++f) {
+    SN_CHECK(pose_is_finite(&state->fixed_poses[f]), err, SN_ERR_INPUT,
+             "fixed[%u].motion: the pose at frame %d is not finite; expected smaller keys", f, frame);
+  }
+  return SN_OK;
+}
+
+static void set_tie_targets(const sn_body* body, const sn_rigid* poses, sn_body_work* work,
+                            sn_vec3* moves) {
+  for (uint32_t t = 0; t < body->tie_count; ++t) {
+    sn_vec3 place = sn_octree_node_place(&body->tree, body->ties[t].node);
+    sn_vec3 target = sn_rigid_displace(&poses[body->ties[t].bone], place);
+    moves[t] = sn_sub(target, work->tie_targets[t]);
+    work->tie_targets[t] = target;
+  }
+}
+
+static void set_forces(const sn_model* model, const sn_body* body, int frame, sn_body_work* work) {
+  for (uint32_t n = 0; n < body->tree.node_count; ++n) {
+    sn_store3(work->forces + 3 * (size_t)n, sn_scale(body->node_mass[n], model->scene->gravity));
+  }
+  for (uint32_t l = 0; l < body->load_count; ++l) {
+    const sn_load* load = &body->loads[l];
+    sn_vec3 value = load_value(load->desc, frame);
+    for (uint32_t s = 0; s < load->share_count; ++s) {
+      double* at = work->forces + 3 * (size_t)load->shares[s].node;
+      sn_store3(at, sn_madd(sn_load3(at), load->shares[s].share, value));
+    }
+  }
+  sn_free_parts_balance(model, body, work->forces);
+}
+
+static void move_held_nodes(const sn_body* body, const sn_state* state, double* u) {
+  for (uint32_t h = 0; h < body->held_count; ++h) {
+    sn_vec3 place = sn_octree_node_place(&body->tree, body->held[h].node);
+    sn_store3(u + 3 * (size_t)body->held[h].node,
+              sn_rigid_displace(&state->fixed_poses[body->held[h].fixed], place));
+  }
+}
+
+// Half of the work of the last move, with the forces of now: of springs k (target - u), of the
+// reactions of held nodes, and of loads (their mean over the frame; called at its end only).
+static double half_work_of_ties(const sn_body* body, const sn_body_work* work, const sn_vec3* moves,
+                                const double* u) {
+  double sum = 0;
+  for (uint32_t t = 0; t < body->tie_count; ++t) {
+    sn_vec3 pull = sn_sub(work->tie_targets[t], sn_load3(u + 3 * (size_t)body->ties[t].node));
+    sum += 0.5 * body->ties[t].stiffness * sn_dot(pull, moves[t]);
+  }
+  return sum;
+}
+
+static double half_work_of_held(const sn_body* body, const double* reactions, const double* before,
+                                const double* u) {
+  double sum = 0;
+  for (uint32_t h = 0; h < body->held_count; ++h) {
+    size_t at = 3 * (size_t)body->held[h].node;
+    sn_vec3 move = sn_sub(sn_load3(u + at), sn_load3(before + at));
+    sum += 0.5 * sn_dot(sn_load3(reactions + 3 * (size_t)h), move);
+  }
+  return sum;
+}
+
+static double work_of_loads(const sn_body* body, int frame, const double* before, const double* u) {
+  double sum = 0;
+  for (uint32_t l = 0; l < body->load_count; ++l) {
+    const sn_load* load = &body->loads[l];
+    sn_vec3 mean = sn_scale(
+        0.5, sn_add(load_value(load->desc, frame - 1), load_value(load->desc, frame)));
+    for (uint32_t s = 0; s < load->share_count; ++s) {
+      size_t at = 3 * (size_t)load->shares[s].node;
+      sn_vec3 move = sn_sub(sn_load3(u + at), sn_load3(before + at));
+      sum += load->shares[s].share * sn_dot(mean, move);
+    }
+  }
+  return sum;
+}
+
+void sn_pose_restore(const sn_model* model, sn_state* state, int frame) {
+  pose_bones(model, state, frame);
+  for (uint32_t b = 0; b < model->body_count; ++b) {
+    const sn_body* body = &model->bodies[b];
+    set_tie_targets(body, state->bone_poses, &state->bodies[b], state->tie_moves[b]);
+    set_forces(model, body, frame, &state->bodies[b]);
+  }
+}
+
+sn_status sn_pose_advance(const sn_model* model, sn_state* state, int frame, sn_error* err) {
+  pose_bones(model, state, frame);
+  SN_TRY(check_poses(model, state, frame, err));
+  const double* reactions = state->reactions;
+  for (uint32_t b = 0; b < model->body_count; ++b) {
+    const sn_body* body = &model->bodies[b];
+    double *u = state->u + body->begin, *before = state->u_before + body->begin;
+    for (size_t i = 0; i < 3 * (size_t)body->tree.node_count; ++i) before[i] = u[i];
+    // With a past: springs that pull now, over the way that their targets go now.
+    sn_body_work* work = &state->bodies[b];
+    set_tie_targets(body, state->bone_poses, work, state->tie_moves[b]);
+    set_forces(model, body, frame, work);
+    move_held_nodes(body, state, u);
+    if (state->solved) {
+      for (uint32_t t = 0; t < body->tie_count; ++t) {
+        sn_vec3 old_target = sn_sub(work->tie_targets[t], state->tie_moves[b][t]);
+        sn_vec3 pull = sn_sub(old_target, sn_load3(before + 3 * (size_t)body->ties[t].node));
+        state->work += 0.5 * body->ties[t].stiffness * sn_dot(pull, state->tie_moves[b][t]);
+      }
+      state->work += half_work_of_held(body, reactions, before, u);
+    }
+    reactions += 3 * (size_t)body->held_count;
+  }
+  state->frame = frame;
+  return SN_OK;
+}
+
+// Force that each held node needs: the gradient of everything there.
+static void find_reactions(const sn_model* model, sn_state* state) {
+  double* gradient = state->newton.trial_gradient;
+  for (size_t i = 0; i < model->unknown_count; ++i) gradient[i] = 0;
+  for (int t = 0; t < state->problem.term_count; ++t) {
+    const sn_term* term = &state->terms[t];
+    term->ops->gradient(term, state->pool, state->u, gradient);
+  }
+  double* reaction = state->reactions;
+  for (uint32_t b = 0; b < model->body_count; ++b) {
+    const sn_body* body = &model->bodies[b];
+    for (uint32_t h = 0; h < body->held_count; ++h, reaction += 3) {
+      sn_store3(reaction, sn_load3(gradient + body->begin + 3 * (size_t)body->held[h].node));
+    }
+  }
+}
+
+void sn_pose_finish(const sn_model* model, sn_state* state) {
+  find_reactions(model, state);
+  const double* reactions = state->reactions;
+  for (uint32_t b = 0; b < model->body_count && state->solved; ++b) {
+    const sn_body* body = &model->bodies[b];
+    const double *u = state->u + body->begin, *before = state->u_before + body->begin;
+    state->work += half_work_of_ties(body, &state->bodies[b], state->tie_moves[b], u);
+    state->work += half_work_of_held(body, reactions, before, u);
+    state->work += work_of_loads(body, state->frame, before, u);
+    reactions += 3 * (size_t)body->held_count;
+  }
+  state->solved = true;
+}

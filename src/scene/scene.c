@@ -1,0 +1,43 @@
+// The scene as an object: its end, and where a motion is at a frame.
+#include "sinew/scene.h"
+
+#include "base/memory.h"
+#include "math/quat.h"
+
+void sn_scene_destroy(sn_scene* scene) {
+  if (!scene) return;
+  for (uint32_t i = 0; i < scene->body_count; ++i) sn_mesh_destroy(&scene->bodies[i].mesh);
+  for (uint32_t i = 0; i < scene->bone_count; ++i) sn_mesh_destroy(&scene->bones[i].mesh);
+  sn_arena_destroy(scene->storage);  // the scene itself is in it
+}
+
+static sn_vec3 mix(sn_vec3 a, sn_vec3 b, double t) { return sn_madd(a, t, sn_sub(b, a)); }
+
+// The key that holds at `frame`, between its neighbours in time.
+static sn_keyframe interpolate(const sn_motion* motion, double frame) {
+  const sn_keyframe* keys = motion->keys;
+  uint32_t low = 0, high = motion->key_count - 1;
+  if (frame <= keys[low].frame) return keys[low];
+  if (frame >= keys[high].frame) return keys[high];
+  while (high - low > 1) {
+    uint32_t middle = low + (high - low) / 2;
+    *(keys[middle].frame <= frame ? &low : &high) = middle;
+  }
+  const sn_keyframe *a = &keys[low], *b = &keys[high];
+  if (frame == a->frame) return *a;
+  double t = (frame - a->frame) / (b->frame - a->frame);
+  return (sn_keyframe){frame, mix(a->translate, b->translate, t),
+                       sn_quat_slerp(a->rotate, b->rotate, t), mix(a->pivot, b->pivot, t)};
+}
+
+// p -> pivot + R (p - pivot) + translate = R p + (translate + (pivot - R pivot)); formed in this
+// order a motion without rotation translates exactly.
+sn_rigid sn_motion_at(const sn_motion* motion, double frame) {
+  if (motion->key_count == 0) return sn_rigid_identity();
+  sn_keyframe key = interpolate(motion, frame);
+  sn_rigid pose;
+  pose.rotate = sn_quat_to_mat3(key.rotate);
+  sn_vec3 swing = sn_sub(key.pivot, sn_mul3v(&pose.rotate, key.pivot));
+  pose.translate = sn_add(key.translate, swing);
+  return pose;
+}

@@ -1,0 +1,167 @@
+#include <string.h>
+
+#include "math/random.h"
+#include "math/vec.h"
+#include "scene/model.h"
+
+static sn_vec3 scrambled(const sn_scramble* scramble, sn_vec3 place, sn_vec3 centre, double size,
+                         sn_random* random) {
+  sn_vec3 p = place;
+  switch (scramble->kind) {
+    case SN_SCRAMBLE_NONE:
+      break;
+    case SN_SCRAMBLE_POINT:
+      p = centre;
+      break;
+    case SN_SCRAMBLE_LINE:
+      p.y = centre.y;
+      p.z = centre.z;
+      break;
+    case SN_SCRAMBLE_PLANE:
+      p.y = centre.y;
+      break;
+    case SN_SCRAMBLE_MIRROR:
+      p.x = 2 * centre.x - p.x;
+      break;
+    case SN_SCRAMBLE_RANDOM: {
+      double x = sn_random_symmetric(random), y = sn_random_symmetric(random);
+      double z = sn_random_symmetric(random);
+      p = sn_madd(centre, scramble->amount * size, sn_v3(x, y, z));
+      break;
+    }
+  }
+  return p;
+}
+
+// Rest, scrambled if so asked, then placed.
+static void set_start_pose(const sn_body* body, double* u) {
+  const sn_body_desc* desc = body->desc;
+  sn_vec3 centre = sn_box_centre(body->surface.box);
+  double size = sn_box_size(body->surface.box);
+  sn_random random = sn_random_seeded(desc->scramble.seed);
+  for (uint32_t n = 0; n < body->tree.node_count; ++n) {
+    sn_vec3 rest = sn_octree_node_place(&body->tree, n);
+    sn_vec3 place = scrambled(&desc->scramble, rest, centre, size, &random);
+    sn_vec3 move = sn_add(sn_sub(place, rest), sn_rigid_displace(&desc->initial, place));
+    sn_store3(u + 3 * (size_t)n, move);
+  }
+}
+
+static sn_status create_bodies(const sn_model* model, sn_state* state, sn_error* err) {
+  sn_arena* arena = state->arena;
+  size_t held_count = 0;
+  SN_TRY(SN_ARENA_NEW(arena, model->body_count, &state->bodies, err));
+  SN_TRY(SN_ARENA_NEW(arena, model->body_count, &state->tie_moves, err));
+  SN_TRY(SN_ARENA_NEW(arena, SN_BODY_TERMS * (size_t)model->body_count, &state->terms, err));
+  for (uint32_t b = 0; b < model->body_count; ++b) {
+    const sn_body* body = &model->bodies[b];
+    SN_TRY(sn_body_work_create(body, arena, &state->bodies[b], err));
+    SN_TRY(SN_ARENA_NEW(arena, body->tie_count, &state->tie_moves[b], err));
+    sn_body_make_terms(body, &state->bodies[b], state->terms + SN_BODY_TERMS * (size_t)b);
+    set_start_pose(body, state->u + body->begin);
+    held_count += body->held_count;
+  }
+  return SN_ARENA_NEW(arena, 3 * held_count, &state->reactions, err);
+}
+
+static sn_status create(const sn_model* model, sn_pool* pool, sn_state* state, sn_error* err) {
+  sn_arena* arena = state->arena;
+  const sn_scene* scene = model->scene;
+  state->pool = pool;
+  state->frame = scene->first_frame - 1;
+  SN_TRY(SN_ARENA_NEW(arena, model->unknown_count, &state->u, err));
+  SN_TRY(SN_ARENA_NEW(arena, model->unknown_count, &state->u_before, err));
+  SN_TRY(SN_ARENA_NEW(arena, scene->bone_count, &state->bone_poses, err));
+  SN_TRY(SN_ARENA_NEW(arena, scene->fixed_count, &state->fixed_poses, err));
+  SN_TRY(create_bodies(model, state, err));
+  SN_TRY(sn_newton_work_create(model->unknown_count, scene->solver.newton_max, arena,
+                               &state->newton, err));
+  state->problem = (sn_problem){model->unknown_count, state->terms,
+                                SN_BODY_TERMS * (int)model->body_count, model->held,
+                                model->force_scale};
+  return SN_OK;
+}
+
+sn_status sn_state_create(const sn_model* model, sn_pool* pool, sn_state** state, sn_error* err) {
+  sn_arena* arena;
+  sn_state* created;
+  *state = NULL;
+  SN_TRY(sn_arena_create(&arena, err));
+  sn_status status = SN_ARENA_NEW(arena, 1, &created, err);
+  if (status == SN_OK) {
+    created->arena = arena;
+    status = create(model, pool, created, err);
+  }
+  if (status != SN_OK) {
+    sn_arena_destroy(arena);
+    return status;
+  }
+  *state = created;
+  return SN_OK;
+}
+
+void sn_state_destroy(sn_state* state) {
+  if (state) sn_arena_destroy(state->arena); // the state itself is in it
+}
+
+int sn_state_frame(const sn_state* state) { return state->frame; }
+
+typedef struct extract_job {
+  const sn_body* body;
+  const double* u;
+  double unit;
+  float* positions;
+} extract_job;
+
+// Rest place plus interpolated displacement: at rest the vertex is where the file had it.
+static void extract(void* ctx, size_t begin, size_t end) {
+  const extract_job* job = ctx;
+  const sn_body* body = job->body;
+  for (size_t v = begin; v < end; ++v) {
+    const uint32_t* nodes = body->tree.conforming + 8 * (size_t)body->vertex_cells[v];
+    const double* weights = body->vertex_weights + 8 * v;
+    for (int i = 0; i < 3; ++i) {
+      double move = 0;
+      for (int k = 0; k < 8; ++k) move += weights[k] * job->u[3 * (size_t)nodes[k] + i];
+      job->positions[3 * v + i] = (float)((body->desc->mesh.positions[3 * v + i] + move) / job->unit);
+    }
+  }
+}
+
+void sn_surface_extract(const sn_model* model, const sn_state* state, uint32_t body,
+                        float* positions) {
+  const sn_body* b = &model->bodies[body];
+  extract_job job = {b, state->u + b->begin, model->scene->unit, positions};
+  sn_parallel_for(state->pool, b->desc->mesh.vertex_count, 1024, extract, &job);
+}
+
+// A checkpoint holds displacements, reactions and work; poses and targets follow from the frame.
+static size_t reaction_count(const sn_model* model) {
+  size_t count = 0;
+  for (uint32_t b = 0; b < model->body_count; ++b) count += 3 * (size_t)model->bodies[b].held_count;
+  return count;
+}
+
+size_t sn_state_payload_size(const sn_model* model) {
+  return (model->unknown_count + reaction_count(model) + 1) * sizeof(double);
+}
+
+void sn_state_write_payload(const sn_model* model, const sn_state* state, unsigned char* bytes) {
+  size_t u_bytes = model->unknown_count * sizeof(double);
+  size_t reaction_bytes = reaction_count(model) * sizeof(double);
+  memcpy(bytes, state->u, u_bytes);
+  memcpy(bytes + u_bytes, state->reactions, reaction_bytes);
+  memcpy(bytes + u_bytes + reaction_bytes, &state->work, sizeof state->work);
+}
+
+void sn_state_read_payload(const sn_model* model, sn_state* state, int frame,
+                           const unsigned char* bytes) {
+  size_t u_bytes = model->unknown_count * sizeof(double);
+  size_t reaction_bytes = reaction_count(model) * sizeof(double);
+  memcpy(state->u, bytes, u_bytes);
+  memcpy(state->reactions, bytes + u_bytes, reaction_bytes);
+  memcpy(&state->work, bytes + u_bytes + reaction_bytes, sizeof state->work);
+  state->frame = frame;
+  state->solved = true;
+  sn_pose_restore(model, state, frame);
+}

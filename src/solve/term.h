@@ -1,0 +1,57 @@
+// Terms and problems: all that a solver sees.
+//
+// The unknowns of all bodies form one vector of displacements; a *space* is the stretch of it that
+// belongs to one set of nodes. Everything that acts on the unknowns is a *term*: an energy with its
+// derivatives. A term on two spaces couples them. New physics is a new term; the solvers stay.
+#ifndef SN_SOLVE_TERM_H
+#define SN_SOLVE_TERM_H
+
+#include "base/parallel.h"
+#include "math/hessian.h"
+
+typedef struct sn_term sn_term;
+
+typedef struct sn_term_ops {
+  const char* name;
+  // Energy in J.
+  double (*energy)(const sn_term* term, sn_pool* pool, const double* u);
+  // g += dE/du
+  void (*gradient)(const sn_term* term, sn_pool* pool, const double* u, double* g);
+  // Remember at u what the next two need. NULL: nothing to remember.
+  void (*linearise)(const sn_term* term, sn_pool* pool, const double* u);
+  // y += K p. NULL: K = 0.
+  void (*apply)(const sn_term* term, sn_pool* pool, sn_hessian kind, const double* p, double* y);
+  // d += diagonal of the definite K. NULL: K = 0.
+  void (*diagonal)(const sn_term* term, sn_pool* pool, double* d);
+} sn_term_ops;
+
+struct sn_term {
+  const sn_term_ops* ops;
+  const void* model; // what does not change while simulating
+  void* work;        // what a step writes
+  size_t begin[2];   // first unknown of each space that it acts on
+};
+
+// min over u of the sum of the terms' energies, nodes marked in `held` staying where they are.
+typedef struct sn_problem {
+  size_t unknown_count; // 3 x nodes of all spaces
+  const sn_term* terms;
+  int term_count;
+  const uint8_t* held; // a node each (unknown_count / 3)
+  double force_scale;  // forces that count as none: those of strains of a millionth, N
+} sn_problem;
+
+double sn_problem_energy(const sn_problem* problem, sn_pool* pool, const double* u,
+                         double* magnitude); // sum of |energies|, for round-off; may be NULL
+// y = K p on the free nodes, 0 on the held ones. p must be 0 on those.
+void sn_problem_apply(const sn_problem* problem, sn_pool* pool, sn_hessian kind, const double* p,
+                      double* y);
+// d = diagonal of the definite K, 1 on the held nodes.
+void sn_problem_diagonal(const sn_problem* problem, sn_pool* pool, double* d);
+void sn_problem_linearise(const sn_problem* problem, sn_pool* pool, const double* u);
+// g = dE/du, 0 on the held nodes. Returns the size of the forces in play: the sum over the terms of
+// the norms of their own gradients, reactions of held nodes included. `scratch` is a vector.
+double sn_problem_gradient(const sn_problem* problem, sn_pool* pool, const double* u, double* g,
+                           double* scratch);
+
+#endif

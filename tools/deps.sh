@@ -1,0 +1,78 @@
+#!/bin/sh
+# Installs what building and testing Sinew needs, by the names of Debian 12's packages. Does nothing
+# when all of it is there. DEPS_SKIP=1 skips the check altogether, for machines set up another way.
+set -eu
+
+# library: scene files, checksums, pictures; tests
+libraries="libjansson-dev libxxhash-dev libpng-dev libcmocka-dev"
+# build; second compiler with its sanitizers; lints
+programs="cmake ninja-build pkg-config clang libclang-rt-14-dev clang-format clang-tidy cppcheck python3"
+# packages of the web viewer, by their names on npm
+npm_packages=""
+
+[ "${DEPS_SKIP:-0}" = 0 ] || exit 0
+
+say() { echo "deps: $*" >&2; }
+
+install_apt() {
+  # shellcheck disable=SC2086  # lists of names are meant to split
+  installed=$(dpkg-query -W -f='${db:Status-Status} ${Package}\n' $libraries $programs 2>/dev/null |
+    sed -n 's/^installed //p')
+  missing=""
+  for name in $libraries $programs; do
+    case "
+$installed
+" in *"
+$name
+"*) ;; *) missing="$missing $name" ;; esac
+  done
+  [ -n "$missing" ] || return 0
+
+  root=""
+  if [ "$(id -u)" != 0 ]; then
+    if ! command -v sudo >/dev/null; then
+      say "these packages are missing, and installing them takes root or sudo. As root, run:"
+      say "  apt-get install$missing"
+      exit 1
+    fi
+    root="sudo"
+  fi
+  say "installing$missing"
+  # Package lists that are a little old often do; the installation itself decides.
+  $root apt-get update -qq || say "the package lists could not be renewed; trying with those at hand"
+  # shellcheck disable=SC2086
+  if ! $root env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -y -qq --no-install-recommends $missing >&2; then
+    say "apt-get could not install$missing"
+    say "check the network and the package sources, then run make again"
+    exit 1
+  fi
+}
+
+# Another system: look for what the build itself cannot do without.
+check_elsewhere() {
+  missing=""
+  for program in cmake ninja pkg-config python3; do
+    command -v "$program" >/dev/null || missing="$missing $program"
+  done
+  for module in jansson libxxhash libpng cmocka; do
+    pkg-config --exists "$module" 2>/dev/null || missing="$missing $module"
+  done
+  [ -z "$missing" ] && return 0
+  say "this is not a Debian system, so nothing was installed. Missing:$missing"
+  say "the packages on Debian are: $libraries $programs"
+  exit 1
+}
+
+install_npm() {
+  for name in $npm_packages; do
+    [ -d "node_modules/$name" ] || npm install --no-save --no-audit --no-fund "$name" >&2
+  done
+}
+
+if command -v dpkg-query >/dev/null && command -v apt-get >/dev/null; then
+  install_apt
+else
+  check_elsewhere
+fi
+install_npm
