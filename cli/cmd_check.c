@@ -36,23 +36,25 @@ static void print_body_json(const sn_scene* scene, const sn_body_info* info, dou
   printf("{\"name\": \"%s\", \"cell\": %.9g, \"cells\": %llu, \"cells_per_level\": [", info->name,
          info->cell / scene->unit, (unsigned long long)info->cell_count);
   print_levels(info, ", ");
-  printf("], \"hanging_cells\": %llu, \"nodes\": %llu, \"unknowns\": %llu, \"attached_nodes\": %llu, "
-         "\"fixed_nodes\": %llu, \"outside_vertices\": %llu, \"volume\": %.9g, \"mass\": %.9g, "
-         "\"held\": %s, \"degenerate_triangles\": %u, \"duplicate_triangles\": %u, "
-         "\"flipped_triangles\": %u, \"unreferenced_vertices\": %u, \"estimated_bytes\": %.0f}",
-         (unsigned long long)info->hanging_cell_count, (unsigned long long)info->node_count,
-         (unsigned long long)info->unknown_count, (unsigned long long)info->attached_node_count,
-         (unsigned long long)info->fixed_node_count, (unsigned long long)info->outside_vertex_count,
-         info->volume, info->mass, info->held ? "true" : "false", info->mesh.degenerate_triangles,
-         info->mesh.duplicate_triangles, info->mesh.flipped_triangles,
-         info->mesh.unreferenced_vertices, bytes);
+  printf(
+      "], \"hanging_cells\": %llu, \"nodes\": %llu, \"unknowns\": %llu, \"attached_nodes\": %llu, "
+      "\"fixed_nodes\": %llu, \"outside_vertices\": %llu, \"volume\": %.9g, \"mass\": %.9g, "
+      "\"held\": %s, \"degenerate_triangles\": %u, \"duplicate_triangles\": %u, "
+      "\"flipped_triangles\": %u, \"unreferenced_vertices\": %u, \"estimated_bytes\": %.0f}",
+      (unsigned long long)info->hanging_cell_count, (unsigned long long)info->node_count,
+      (unsigned long long)info->unknown_count, (unsigned long long)info->attached_node_count,
+      (unsigned long long)info->fixed_node_count, (unsigned long long)info->outside_vertex_count,
+      info->volume, info->mass, info->held ? "true" : "false", info->mesh.degenerate_triangles,
+      info->mesh.duplicate_triangles, info->mesh.flipped_triangles,
+      info->mesh.unreferenced_vertices, bytes);
 }
 
 static void print_model(const check_options* o, const sn_scene* scene, const sn_model* model,
                         size_t state_bytes) {
   double total = (double)(sn_model_bytes(model) + state_bytes);
   uint64_t cells = 0;
-  for (uint32_t b = 0; b < sn_model_body_count(model); ++b) cells += sn_model_body(model, b).cell_count;
+  for (uint32_t b = 0; b < sn_model_body_count(model); ++b)
+    cells += sn_model_body(model, b).cell_count;
   if (o->json) printf("{\"bodies\": [");
   for (uint32_t b = 0; b < sn_model_body_count(model); ++b) {
     sn_body_info info = sn_model_body(model, b);

@@ -17,10 +17,10 @@ static void ask_to_stop(int signal_number) {
 
 typedef struct run_options {
   const char* folder;
-  int frames[2]; // 0 0: the scene's
-  int threads;   // -1: the scene's
+  int frames[2];  // 0 0: the scene's
+  int threads;    // -1: the scene's
   bool resume, strict, quiet, json, help;
-  int resume_from; // 0: none
+  int resume_from;  // 0: none
   const char* progress;
   text_list changes;
 } run_options;
@@ -40,18 +40,28 @@ static sn_status wrong_usage(sn_error* err, const char* text) {
   return SN_ERR_USAGE;
 }
 
-static sn_status choose_frames(const run_options* o, const sn_scene* scene, sn_run_opts* opts,
-                               sn_error* err) {
-  *opts = (sn_run_opts){.folder = o->folder,
-                        .first_frame = scene->first_frame,
-                        .last_frame = scene->last_frame};
+// The scene with the changes of the command line; --frames is one of them, so that the resolved
+// scene.json of the run has them too.
+static sn_status load_scene(const run_options* o, const char* path, sn_scene** scene,
+                            sn_error* err) {
+  sn_scene_change changes[MAX_LIST + 1];
+  char frames[64];
+  int count = o->changes.count;
+  for (int i = 0; i < count; ++i) changes[i].path_and_value = o->changes.items[i];
   if (o->frames[0] || o->frames[1]) {
     if (o->frames[0] < 1 || o->frames[1] < o->frames[0]) {
       return wrong_usage(err, "--frames: expected A:B with 1 <= A <= B");
     }
-    opts->first_frame = o->frames[0];
-    opts->last_frame = o->frames[1];
+    snprintf(frames, sizeof frames, "frames=[%d,%d]", o->frames[0], o->frames[1]);
+    changes[count++].path_and_value = frames;
   }
+  return sn_scene_load(path, changes, count, scene, err);
+}
+
+static sn_status choose_frames(const run_options* o, const sn_scene* scene, sn_run_opts* opts,
+                               sn_error* err) {
+  *opts = (sn_run_opts){
+      .folder = o->folder, .first_frame = scene->first_frame, .last_frame = scene->last_frame};
   if (o->resume) opts->resume = SN_RESUME_LAST;
   if (o->resume_from) {
     opts->resume = SN_RESUME_AT;
@@ -65,14 +75,12 @@ static sn_status choose_frames(const run_options* o, const sn_scene* scene, sn_r
 
 // Everything up to the first frame. Nothing is written before all input has been found good.
 static sn_status prepare(const run_options* o, const char* path, simulation* sim, sn_error* err) {
-  sn_scene_change changes[MAX_LIST];
   sn_run_opts opts;
-  for (int i = 0; i < o->changes.count; ++i) changes[i].path_and_value = o->changes.items[i];
-  sn_status status = sn_scene_load(path, changes, o->changes.count, &sim->scene, err);
+  sn_status status = load_scene(o, path, &sim->scene, err);
   if (status == SN_OK) status = choose_frames(o, sim->scene, &opts, err);
   if (status == SN_OK) {
-    status = progress_start(o->progress, o->quiet, opts.first_frame, opts.last_frame, &sim->progress,
-                            err);
+    status = progress_start(o->progress, o->quiet, opts.first_frame, opts.last_frame,
+                            &sim->progress, err);
   }
   if (status == SN_OK) {
     int threads = o->threads >= 0 ? o->threads : sim->scene->solver.threads;
@@ -96,10 +104,11 @@ static sn_status simulate(const run_options* o, simulation* sim, sn_error* err) 
     progress_frame(&sim->progress, &stats);
     if (o->strict && !stats.converged) {
       err->status = SN_ERR_TOLERANCE;
-      snprintf(err->text, sizeof err->text,
-               "frame %d: residual %.3g after %d Newton steps, the tolerance is %.3g; allow more steps "
-               "(solver.newton.max) or CG iterations (solver.krylov.max)",
-               frame, stats.residual, stats.newton, sim->scene->solver.newton_tolerance);
+      snprintf(
+          err->text, sizeof err->text,
+          "frame %d: residual %.3g after %d Newton steps, the tolerance is %.3g; allow more steps "
+          "(solver.newton.max) or CG iterations (solver.krylov.max)",
+          frame, stats.residual, stats.newton, sim->scene->solver.newton_tolerance);
       return SN_ERR_TOLERANCE;
     }
     if (stop_asked && frame < sim->progress.last) {
@@ -163,13 +172,18 @@ static int finish(const run_options* o, const char* path, simulation* sim, sn_st
 int command_run(int argc, char** argv) {
   run_options o = {.threads = -1, .progress = "bar"};
   const option table[] = {
-      {"-o", OPTION_TEXT, "DIR", "folder for the results (default: SCENE.out beside the scene)", &o.folder},
+      {"-o", OPTION_TEXT, "DIR", "folder for the results (default: SCENE.out beside the scene)",
+       &o.folder},
       {"--frames", OPTION_RANGE, "A:B", "frames to simulate (default: the scene's)", &o.frames},
-      {"--threads", OPTION_INT, "N", "threads; 0 = one a processor; never changes the result", &o.threads},
+      {"--threads", OPTION_INT, "N", "threads; 0 = one a processor; never changes the result",
+       &o.threads},
       {"--resume", OPTION_FLAG, NULL, "go on after the last checkpoint in DIR", &o.resume},
-      {"--resume-from", OPTION_INT, "FRAME", "compute FRAME again and go on, from a kept checkpoint", &o.resume_from},
-      {"--strict", OPTION_FLAG, NULL, "stop (exit code 3) when a frame misses its tolerance", &o.strict},
-      {"--set", OPTION_LIST, "PATH=VALUE", "change a value of the scene, e.g. bodies.0.material.young=2e4", &o.changes},
+      {"--resume-from", OPTION_INT, "FRAME",
+       "compute FRAME again and go on, from a kept checkpoint", &o.resume_from},
+      {"--strict", OPTION_FLAG, NULL, "stop (exit code 3) when a frame misses its tolerance",
+       &o.strict},
+      {"--set", OPTION_LIST, "PATH=VALUE",
+       "change a value of the scene, e.g. bodies.0.material.young=2e4", &o.changes},
       {"--progress", OPTION_TEXT, "KIND", "bar (default), json or openjd", &o.progress},
       {"--quiet", OPTION_FLAG, NULL, "no progress and no warnings", &o.quiet},
       {"--json", OPTION_FLAG, NULL, "print result.json when done", &o.json},

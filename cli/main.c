@@ -8,14 +8,14 @@
 typedef struct verb {
   const char* name;
   const char* about;
-  int (*run)(int argc, char** argv); // NULL: not in this version
+  int (*run)(int argc, char** argv);  // NULL: not in this version
 } verb;
 
 static const verb VERBS[] = {
     {"run", "simulate a scene", command_run},
     {"check", "read and validate a scene, print what would be built", command_check},
-    {"render", "pictures of a run, without a GPU", NULL},
-    {"bench", "benchmarks and figures", NULL},
+    {"render", "pictures of a run, without a GPU", command_render},
+    {"bench", "benchmarks and figures", command_bench},
     {"flesh", "a rigged character in, simulated flesh out", NULL},
     {"view", "web viewer", NULL},
     {"export", "other formats", NULL},
@@ -40,8 +40,9 @@ static int unknown_verb(const char* name) {
     if (v->run) names[count++] = v->name;
   }
   const char* near = nearest_name(name, names);
-  fprintf(stderr, near ? "sinew: %s: no such command; did you mean %s?\n"
-                       : "sinew: %s: no such command; sinew --help lists them\n",
+  fprintf(stderr,
+          near ? "sinew: %s: no such command; did you mean %s?\n"
+               : "sinew: %s: no such command; sinew --help lists them\n",
           name, near);
   return SN_ERR_USAGE;
 }

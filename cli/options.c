@@ -39,7 +39,7 @@ static int edit_distance(const char* a, const char* b) {
 
 const char* nearest_name(const char* word, const char* const* names) {
   const char* best = NULL;
-  int least = (int)strlen(word) / 2 + 1; // a word half of which is wrong is another word
+  int least = (int)strlen(word) / 2 + 1;  // a word half of which is wrong is another word
   for (; *names; ++names) {
     int distance = edit_distance(word, *names);
     if (distance < least) {
@@ -52,7 +52,7 @@ const char* nearest_name(const char* word, const char* const* names) {
 
 static sn_status unknown_option(const option* table, const char* name, sn_error* err) {
   const char* names[MAX_OPTIONS + 1] = {NULL};
-  for (int i = 0; table[i].name && i < MAX_OPTIONS; ++i) names[i] = table[i].name;
+  for (int i = 0; i < MAX_OPTIONS && table[i].name; ++i) names[i] = table[i].name;
   const char* near = nearest_name(name, names);
   if (near) return usage_error(err, "%s: no such option; did you mean %s?", name, near);
   return usage_error(err, "%s: no such option; --help lists them", name);

@@ -4,14 +4,20 @@
 
 #include <sinew/sn.h>
 
-typedef enum option_kind { OPTION_FLAG, OPTION_TEXT, OPTION_INT, OPTION_RANGE, OPTION_LIST } option_kind;
+typedef enum option_kind {
+  OPTION_FLAG,
+  OPTION_TEXT,
+  OPTION_INT,
+  OPTION_RANGE,
+  OPTION_LIST
+} option_kind;
 
 typedef struct option {
   const char* name;  // "--threads"; "-o" and the like may stand here too
   option_kind kind;
-  const char* value; // what the help calls the value
+  const char* value;  // what the help calls the value
   const char* help;
-  void* target; // bool, const char*, int, int[2] (A:B), or text_list
+  void* target;  // bool, const char*, int, int[2] (A:B), or text_list
 } option;
 
 #define MAX_LIST 64
@@ -22,9 +28,10 @@ typedef struct text_list {
 } text_list;
 
 // Read argv[1..] into the options' targets and the other words into `words`. `--name=value` and
-// `--name value` both work; `--` ends the options. SN_ERR_USAGE names what is wrong, and the nearest
-// option where one is unknown.
-sn_status options_parse(const option* table, int argc, char** argv, text_list* words, sn_error* err);
+// `--name value` both work; `--` ends the options. SN_ERR_USAGE names what is wrong, and the
+// nearest option where one is unknown.
+sn_status options_parse(const option* table, int argc, char** argv, text_list* words,
+                        sn_error* err);
 
 // `usage: ...` and a line an option, to stdout.
 void options_print_help(const char* usage, const char* about, const option* table);

@@ -46,8 +46,8 @@ static void print_line(const progress* p, const sn_frame_stats* stats, double sh
   const char* note = stats->converged ? "" : "  not converged";
   if (p->terminal) {
     fprintf(stderr, "\r\033[K[%s] frame %d/%d  %3.0f %%  %.2f s/frame  %s left  newton %d, cg %d%s",
-            bar, stats->frame, p->last, 100 * share, stats->seconds, left_text, stats->newton, krylov,
-            note);
+            bar, stats->frame, p->last, 100 * share, stats->seconds, left_text, stats->newton,
+            krylov, note);
   } else {
     fprintf(stderr, "frame %d/%d  %.0f %%  %.2f s  %s left  newton %d  cg %d  residual %.1e%s\n",
             stats->frame, p->last, 100 * share, stats->seconds, left_text, stats->newton, krylov,

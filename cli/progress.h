@@ -7,9 +7,9 @@
 #include <stdio.h>
 
 typedef enum progress_kind {
-  PROGRESS_BAR,    // stderr; a log line a frame if that is no terminal
-  PROGRESS_JSON,   // stdout, the statistics of each frame
-  PROGRESS_OPENJD, // stdout, for Open Job Description
+  PROGRESS_BAR,     // stderr; a log line a frame if that is no terminal
+  PROGRESS_JSON,    // stdout, the statistics of each frame
+  PROGRESS_OPENJD,  // stdout, for Open Job Description
   PROGRESS_NONE
 } progress_kind;
 
@@ -17,8 +17,8 @@ typedef struct progress {
   progress_kind kind;
   int first, last;
   bool terminal;
-  double started; // s
-  int done;       // frames in this run
+  double started;  // s
+  int done;        // frames in this run
 } progress;
 
 // @param name "bar", "json" or "openjd"

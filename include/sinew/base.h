@@ -26,26 +26,26 @@ extern "C" {
 
 /// What a call came to. The values are the exit codes of the `sinew` program.
 typedef enum sn_status {
-  SN_OK = 0,               ///< done
-  SN_ERR_USAGE = 1,        ///< the call or the command line is wrong
-  SN_ERR_INPUT = 2,        ///< a scene, mesh or value from outside is wrong
-  SN_ERR_TOLERANCE = 3,    ///< a frame missed its tolerance and the caller asked for strictness
-  SN_ERR_IO = 4,           ///< a file cannot be read or written
-  SN_ERR_MEMORY = 5,       ///< out of memory
-  SN_ERR_INTERRUPTED = 130 ///< stopped on request, can be resumed
+  SN_OK = 0,                ///< done
+  SN_ERR_USAGE = 1,         ///< the call or the command line is wrong
+  SN_ERR_INPUT = 2,         ///< a scene, mesh or value from outside is wrong
+  SN_ERR_TOLERANCE = 3,     ///< a frame missed its tolerance and the caller asked for strictness
+  SN_ERR_IO = 4,            ///< a file cannot be read or written
+  SN_ERR_MEMORY = 5,        ///< out of memory
+  SN_ERR_INTERRUPTED = 130  ///< stopped on request, can be resumed
 } sn_status;
 
 /// Why a call failed, in words for a person: place, what was found, what would be right.
 typedef struct sn_error {
-  sn_status status; ///< SN_OK until something fails
-  char text[1024];  ///< one line, no newline at its end
+  sn_status status;  ///< SN_OK until something fails
+  char text[1024];   ///< one line, no newline at its end
 } sn_error;
 
 /// The memory functions behind every allocation of the library.
 typedef struct sn_allocator {
-  void* (*allocate)(void* user, size_t bytes, size_t alignment); ///< NULL when out of memory
-  void (*release)(void* user, void* block); ///< takes what `allocate` gave, never NULL
-  void* user;                               ///< handed to both functions
+  void* (*allocate)(void* user, size_t bytes, size_t alignment);  ///< NULL when out of memory
+  void (*release)(void* user, void* block);  ///< takes what `allocate` gave, never NULL
+  void* user;                                ///< handed to both functions
 } sn_allocator;
 
 /// Replace the allocator; NULL restores the built-in one. Call while nothing is allocated.
@@ -57,6 +57,7 @@ SN_API size_t sn_memory_peak(void);
 /// How many allocations the library has made since the program began.
 SN_API uint64_t sn_allocation_count(void);
 
+/// How much a message matters.
 typedef enum sn_log_level { SN_LOG_INFO, SN_LOG_WARNING } sn_log_level;
 /// Receives one message, without a newline. May be called from any thread that calls the library.
 typedef void (*sn_log_fn)(void* user, sn_log_level level, const char* text);
@@ -77,7 +78,9 @@ SN_API sn_status sn_pool_create(int thread_count, sn_pool** pool, sn_error* err)
 /// A pool without threads of its own: every block runs through the host's scheduler.
 SN_API sn_status sn_pool_create_hosted(sn_run_blocks_fn run, void* host, sn_pool** pool,
                                        sn_error* err);
+/// Threads that work, the caller's own included; 1 for a hosted pool.
 SN_API int sn_pool_thread_count(const sn_pool* pool);
+/// NULL is fine.
 SN_API void sn_pool_destroy(sn_pool* pool);
 
 #ifdef __cplusplus

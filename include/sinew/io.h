@@ -1,4 +1,5 @@
-/// What a run leaves on disk. Every file is valid after every frame, also when the program is killed.
+/// What a run leaves on disk. Every file is valid after every frame, also when the program is
+/// killed.
 #ifndef SINEW_IO_H
 #define SINEW_IO_H
 
@@ -11,6 +12,7 @@ extern "C" {
 /// A point cache (PC2): header, then float positions frame by frame.
 typedef struct sn_pc2 sn_pc2;
 
+/// Header of a cache.
 typedef struct sn_pc2_info {
   uint32_t vertex_count, frame_count;
   float first_frame;
@@ -33,17 +35,19 @@ SN_API sn_status sn_pc2_read_frame(const char* path, uint32_t frame, float* posi
 /// The folder of a run: caches, rest surfaces, statistics, checkpoint, result.
 typedef struct sn_run sn_run;
 
+/// Where a run starts.
 typedef enum sn_resume {
-  SN_RESUME_NO,   ///< start anew, replacing what an earlier run left
-  SN_RESUME_LAST, ///< go on after the last checkpoint; start anew where there is none
-  SN_RESUME_AT    ///< compute `resume_frame` again and go on, from a kept checkpoint
+  SN_RESUME_NO,    ///< start anew, replacing what an earlier run left
+  SN_RESUME_LAST,  ///< go on after the last checkpoint; start anew where there is none
+  SN_RESUME_AT     ///< compute `resume_frame` again and go on, from a kept checkpoint
 } sn_resume;
 
+/// What sn_run_open needs to know.
 typedef struct sn_run_opts {
   const char* folder;
-  int first_frame, last_frame; ///< inclusive
+  int first_frame, last_frame;  ///< inclusive
   sn_resume resume;
-  int resume_frame; ///< SN_RESUME_AT
+  int resume_frame;  ///< SN_RESUME_AT
 } sn_run_opts;
 
 /// Create the folder if needed, write rest surfaces and the resolved scene, open the caches. On

@@ -2,6 +2,7 @@
 #ifndef SINEW_MATH_H
 #define SINEW_MATH_H
 
+/// A point or vector.
 typedef struct sn_vec3 {
   double x, y, z;
 } sn_vec3;
@@ -22,6 +23,7 @@ typedef struct sn_rigid {
   sn_vec3 translate;
 } sn_rigid;
 
+/// All points between two corners, lo <= hi.
 typedef struct sn_box {
   sn_vec3 lo, hi;
 } sn_box;

@@ -12,31 +12,31 @@ extern "C" {
 /// A named set of triangles, such as an OBJ `g` group.
 typedef struct sn_mesh_group {
   char* name;
-  uint32_t* triangles; ///< triangle indices, ascending (triangle_count)
+  uint32_t* triangles;  ///< triangle indices, ascending (triangle_count)
   uint32_t triangle_count;
 } sn_mesh_group;
 
 /// A surface. Vertices keep the order of the file; polygons keep theirs. All indices are in range
 /// and all positions finite once a reader or `sn_mesh_from_arrays` has accepted the mesh.
 typedef struct sn_mesh {
-  double* positions; ///< (3 x vertex_count), in the units of the file
+  double* positions;  ///< (3 x vertex_count), in the units of the file
   uint32_t vertex_count;
-  uint32_t* face_starts; ///< first corner of each polygon in `face_vertices` (face_count + 1)
+  uint32_t* face_starts;  ///< first corner of each polygon in `face_vertices` (face_count + 1)
   uint32_t* face_vertices;
   uint32_t face_count;
-  uint32_t* triangles; ///< the polygons fanned from their first corner (3 x triangle_count)
+  uint32_t* triangles;  ///< the polygons fanned from their first corner (3 x triangle_count)
   uint32_t triangle_count;
-  sn_mesh_group* groups; ///< may be empty
+  sn_mesh_group* groups;  ///< may be empty
   uint32_t group_count;
-  struct sn_arena* storage; ///< owns everything above
+  struct sn_arena* storage;  ///< owns everything above
 } sn_mesh;
 
 /// What the input had that a simulation leaves out. Reported, never hidden.
 typedef struct sn_mesh_report {
-  uint32_t degenerate_triangles;  ///< without area
-  uint32_t duplicate_triangles;   ///< same three corners as an earlier one, in any order
-  uint32_t flipped_triangles;     ///< turned so that neighbours agree on which side is out
-  uint32_t unreferenced_vertices; ///< in no triangle
+  uint32_t degenerate_triangles;   ///< without area
+  uint32_t duplicate_triangles;    ///< same three corners as an earlier one, in any order
+  uint32_t flipped_triangles;      ///< turned so that neighbours agree on which side is out
+  uint32_t unreferenced_vertices;  ///< in no triangle
 } sn_mesh_report;
 
 /// Read an OBJ or PLY file, told apart by their content and ending.

@@ -1,4 +1,5 @@
-/// The model: all that does not change while simulating. Built once from a scene, then always const.
+/// The model: all that does not change while simulating. Built once from a scene, then always
+/// const.
 #ifndef SINEW_MODEL_H
 #define SINEW_MODEL_H
 
@@ -8,6 +9,7 @@
 extern "C" {
 #endif
 
+/// Opaque; sn_model_build makes it.
 typedef struct sn_model sn_model;
 
 #define SN_MAX_LEVELS 17
@@ -15,19 +17,19 @@ typedef struct sn_model sn_model;
 /// What was, or would be, built for one body.
 typedef struct sn_body_info {
   const char* name;
-  double cell;           ///< edge of the finest cell, metres
+  double cell;  ///< edge of the finest cell, metres
   uint64_t cell_count;
-  uint64_t cells_per_level[SN_MAX_LEVELS]; ///< [0] = the finest
+  uint64_t cells_per_level[SN_MAX_LEVELS];  ///< [0] = the finest
   int level_count;
-  uint64_t node_count;    ///< conforming nodes
-  uint64_t unknown_count; ///< 3 a node, fixed ones left out
+  uint64_t node_count;     ///< conforming nodes
+  uint64_t unknown_count;  ///< 3 a node, fixed ones left out
   uint64_t attached_node_count, fixed_node_count;
-  uint64_t hanging_cell_count; ///< cells with a hanging corner
-  uint64_t outside_vertex_count; ///< surface vertices outside every cell, tied to the nearest
-  double volume;          ///< of the cells, m3
-  double mass;            ///< kg
-  bool held;              ///< false: nothing holds it, its start pose is kept
-  sn_mesh_report mesh;    ///< what was left out of the surface
+  uint64_t hanging_cell_count;    ///< cells with a hanging corner
+  uint64_t outside_vertex_count;  ///< surface vertices outside every cell, tied to the nearest
+  double volume;                  ///< of the cells, m3
+  double mass;                    ///< kg
+  bool held;                      ///< false: nothing holds it, its start pose is kept
+  sn_mesh_report mesh;            ///< what was left out of the surface
 } sn_body_info;
 
 /// How much memory a body of the scene would take, from its area and volume, before anything is
@@ -41,7 +43,9 @@ SN_API sn_status sn_model_build(const sn_scene* scene, sn_pool* pool, sn_model**
                                 sn_error* err);
 /// NULL is fine.
 SN_API void sn_model_destroy(sn_model* model);
+/// Bodies, in the order of the scene.
 SN_API uint32_t sn_model_body_count(const sn_model* model);
+/// What was built for a body, counted from 0.
 SN_API sn_body_info sn_model_body(const sn_model* model, uint32_t body);
 /// Bytes of the model itself.
 SN_API size_t sn_model_bytes(const sn_model* model);

@@ -8,33 +8,34 @@
 extern "C" {
 #endif
 
+/// Opaque; sn_state_create makes it.
 typedef struct sn_state sn_state;
 
 /// Why Newton's method ended.
 typedef enum sn_stop {
-  SN_STOP_CONVERGED, ///< residual below the tolerance
-  SN_STOP_MAX,       ///< as many steps as allowed
-  SN_STOP_STALLED    ///< no step lowers the energy any more
+  SN_STOP_CONVERGED,  ///< residual below the tolerance
+  SN_STOP_MAX,        ///< as many steps as allowed
+  SN_STOP_STALLED     ///< no step lowers the energy any more
 } sn_stop;
 
 /// What a frame came to. One line of `stats.jsonl`.
 typedef struct sn_frame_stats {
   int frame;
-  double time;    ///< s since the first frame
-  double seconds; ///< of computing
-  int newton;     ///< Newton steps
-  const int* krylov; ///< CG iterations of each Newton step (newton); valid until the next sn_step
-  double residual; ///< force residual over the size of the forces in play
-  double energy_elastic, energy_kinetic, energy_gravity; ///< J
-  double work;     ///< done on the bodies by bones, constraints and loads so far, J
+  double time;        ///< s since the first frame
+  double seconds;     ///< of computing
+  int newton;         ///< Newton steps
+  const int* krylov;  ///< CG iterations of each Newton step (newton); valid until the next sn_step
+  double residual;    ///< force residual over the size of the forces in play
+  double energy_elastic, energy_kinetic, energy_gravity;  ///< J
+  double work;  ///< done on the bodies by bones, constraints and loads so far, J
   sn_stop stop;
   bool converged;
-  double volume;       ///< of the cells, deformed, m3
-  double volume_error; ///< relative to rest
-  double min_j;        ///< smallest det F at a cell centre
-  uint64_t inverted;   ///< cells with det F <= 0
+  double volume;        ///< of the cells, deformed, m3
+  double volume_error;  ///< relative to rest
+  double min_j;         ///< smallest det F at a cell centre
+  uint64_t inverted;    ///< cells with det F <= 0
   uint64_t elements, unknowns;
-  size_t bytes; ///< that the library holds
+  size_t bytes;  ///< that the library holds
 } sn_frame_stats;
 
 /// A state at rest in the scene's start pose; `sn_step` for the first frame comes next. Uses `pool`
@@ -52,6 +53,7 @@ SN_API sn_status sn_step(const sn_model* model, sn_state* state, int frame, sn_f
 
 /// The frame last solved; before the first step, the one before the scene's first.
 SN_API int sn_state_frame(const sn_state* state);
+/// Vertices of a body's surface.
 SN_API uint32_t sn_model_surface_count(const sn_model* model, uint32_t body);
 /// Deformed surface of a body, in the vertex order of its mesh and in the unit of the files.
 /// @param positions (3 x vertex_count)

@@ -9,7 +9,8 @@ typedef struct block_header {
   size_t bytes;
 } block_header;
 
-_Static_assert(sizeof(block_header) <= SN_ALIGNMENT, "the header must fit before the aligned block");
+_Static_assert(sizeof(block_header) <= SN_ALIGNMENT,
+               "the header must fit before the aligned block");
 
 static void* default_allocate(void* user, size_t bytes, size_t alignment) {
   (void)user;
@@ -59,7 +60,7 @@ void sn_release(void* block) {
 // Arenas: a chain of slabs, newest first. Large requests get a slab of their own size.
 typedef struct slab {
   struct slab* older;
-  size_t capacity, used; // bytes behind this header
+  size_t capacity, used;  // bytes behind this header
 } slab;
 
 #define SLAB_HEADER (((sizeof(slab) + SN_ALIGNMENT - 1) / SN_ALIGNMENT) * SN_ALIGNMENT)

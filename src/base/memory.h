@@ -26,10 +26,10 @@ sn_status sn_arena_create(sn_arena** arena, sn_error* err);
 void sn_arena_destroy(sn_arena* arena);
 size_t sn_arena_bytes(const sn_arena* arena);
 
-// Cleared and aligned room for `count` items of `size` bytes in *block. SN_ERR_MEMORY where there is
-// none or the product overflows. Use SN_ARENA_NEW.
+// Cleared and aligned room for `count` items of `size` bytes in *block. SN_ERR_MEMORY where there
+// is none or the product overflows. Use SN_ARENA_NEW.
 sn_status sn_arena_take(sn_arena* arena, size_t count, size_t size, void** block, sn_error* err);
-char* sn_arena_copy_string(sn_arena* arena, const char* text); // NULL when out of memory
+char* sn_arena_copy_string(sn_arena* arena, const char* text);  // NULL when out of memory
 
 sn_arena_mark sn_arena_get_mark(const sn_arena* arena);
 // Drop everything taken since the mark.

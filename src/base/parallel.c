@@ -11,11 +11,11 @@
 #define MAX_THREADS 256
 
 struct sn_pool {
-  sn_run_blocks_fn host_run; // NULL: own threads
+  sn_run_blocks_fn host_run;  // NULL: own threads
   void* host;
-  int thread_count; // with the caller's own
+  int thread_count;  // with the caller's own
   pthread_t* threads;
-  int started; // threads to join
+  int started;  // threads to join
   pthread_mutex_t lock;
   pthread_cond_t work_ready, work_done;
   // The job, guarded by `lock` except for the claims.
@@ -194,7 +194,8 @@ double sn_parallel_sum(sn_pool* pool, size_t count, size_t min_block, sn_sum_fn 
   run_blocks(pool, blocks, run_range_block, &job);
   // Pairwise: neighbours first, then pairs of pairs. Smaller error than a running sum, fixed order.
   for (size_t stride = 1; stride < blocks; stride *= 2) {
-    for (size_t i = 0; i + stride < blocks; i += 2 * stride) job.partial[i] += job.partial[i + stride];
+    for (size_t i = 0; i + stride < blocks; i += 2 * stride)
+      job.partial[i] += job.partial[i + stride];
   }
   return job.partial[0];
 }

@@ -1,5 +1,6 @@
 // One source for two precisions: a file `x_impl.h` is written in SN_REAL and SN_P(name), and
-// included twice by `x.c`, with SN_REAL_IS_DOUBLE 1 and then 0. SN_P(name) becomes name_d or name_f.
+// included twice by `x.c`, with SN_REAL_IS_DOUBLE 1 and then 0. SN_P(name) becomes name_d or
+// name_f.
 #ifndef SN_BASE_PRECISION_H
 #define SN_BASE_PRECISION_H
 

@@ -15,15 +15,15 @@ void sn_log(sn_log_level level, const char* format, ...) SN_PRINTF(2, 3);
 _Noreturn void sn_assert_failed(const char* expression, const char* file, int line);
 
 // Pass a failure up.
-#define SN_TRY(call)                            \
-  do {                                          \
-    sn_status sn_try_status = (call);           \
+#define SN_TRY(call)                                  \
+  do {                                                \
+    sn_status sn_try_status = (call);                 \
     if (sn_try_status != SN_OK) return sn_try_status; \
   } while (0)
 
 // Blame the outside world.
-#define SN_CHECK(condition, err, status, ...) \
-  do {                                        \
+#define SN_CHECK(condition, err, status, ...)                   \
+  do {                                                          \
     if (!(condition)) return sn_fail(err, status, __VA_ARGS__); \
   } while (0)
 

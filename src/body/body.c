@@ -4,8 +4,8 @@
 
 #include "math/vec.h"
 
-// Measured on the project's test bodies: cells of an octree for each cell-sized piece of surface, and
-// finest cells that the surface cuts. See docs/theory/octree.md.
+// Measured on the project's test bodies: cells of an octree for each cell-sized piece of surface,
+// and finest cells that the surface cuts. See docs/theory/octree.md.
 #define CELLS_PER_AREA 2.7
 #define CUT_CELLS_PER_AREA 1.6
 // Everything that building and solving needs, for each cell.
@@ -26,9 +26,7 @@ void sn_body_estimate(double area, double volume, double cell, int coarsen, doub
   *bytes = BYTES_PER_CELL * *cells;
 }
 
-static bool is_inside(const void* ctx, sn_vec3 point) {
-  return sn_bvh_winding(ctx, point) > 0.5;
-}
+static bool is_inside(const void* ctx, sn_vec3 point) { return sn_bvh_winding(ctx, point) > 0.5; }
 
 // The skin, and the bones that something of this body refers to.
 static sn_status list_seeds(const sn_scene* scene, uint32_t index, const sn_bone* bones,
@@ -139,13 +137,17 @@ sn_status sn_body_build(const sn_scene* scene, uint32_t index, const sn_bone* bo
   SN_TRY(sn_bvh_build(&body->surface, arena, scratch, &body->bvh, err));
 
   sn_octree_seed* seeds;
-  sn_octree_input input = {.box = body->surface.box, .cell = desc->cell, .coarsen = desc->coarsen,
-                           .inside = is_inside, .inside_ctx = &body->bvh};
+  sn_octree_input input = {.box = body->surface.box,
+                           .cell = desc->cell,
+                           .coarsen = desc->coarsen,
+                           .inside = is_inside,
+                           .inside_ctx = &body->bvh};
   SN_TRY(list_seeds(scene, index, bones, &body->surface, scratch, &seeds, &input.seed_count, err));
   input.seeds = seeds;
   SN_TRY(build_tree(&input, pool, arena, scratch, body, err));
   SN_CHECK(body->tree.cell_count > 0, err, SN_ERR_INPUT,
-           "bodies[%u]: \"%s\" has no cell; expected a surface with some extent", index, desc->name);
+           "bodies[%u]: \"%s\" has no cell; expected a surface with some extent", index,
+           desc->name);
 
   SN_TRY(sn_chunks_build(&body->tree, pool, arena, scratch, &body->chunks, err));
   SN_TRY(set_material(desc, arena, body, err));

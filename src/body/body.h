@@ -1,5 +1,5 @@
-// One body of flesh: its surface, its octree, its material, how it hangs on bones, and the points of
-// the skin that it carries. Built once, then const.
+// One body of flesh: its surface, its octree, its material, how it hangs on bones, and the points
+// of the skin that it carries. Built once, then const.
 #ifndef SN_BODY_BODY_H
 #define SN_BODY_BODY_H
 
@@ -10,12 +10,12 @@
 // A spring from a node to the place where a bone would carry it.
 typedef struct sn_tie {
   uint32_t node, bone;
-  double stiffness; // N/m
+  double stiffness;  // N/m
 } sn_tie;
 
 // A node that moves exactly as told.
 typedef struct sn_held_node {
-  uint32_t node, fixed; // index into the scene's fixed[]
+  uint32_t node, fixed;  // index into the scene's fixed[]
 } sn_held_node;
 
 // Share of a force at a node: newtons there = share x value of the force at the frame.
@@ -37,26 +37,26 @@ typedef struct sn_body {
   sn_octree tree;
   sn_chunks chunks;
   sn_flesh flesh;
-  double* mu;        // of each cell, Pa
-  double* lambda;    // of each cell, Pa
-  double* node_mass; // kg (node_count)
+  double* mu;         // of each cell, Pa
+  double* lambda;     // of each cell, Pa
+  double* node_mass;  // kg (node_count)
 
-  uint32_t* vertex_cells; // the cell that carries each vertex of the mesh (vertex_count)
-  double* vertex_weights; // of that cell's conforming nodes (8 x vertex_count)
+  uint32_t* vertex_cells;  // the cell that carries each vertex of the mesh (vertex_count)
+  double* vertex_weights;  // of that cell's conforming nodes (8 x vertex_count)
   uint64_t outside_vertex_count;
 
-  sn_tie* ties; // by attachment, then node
+  sn_tie* ties;  // by attachment, then node
   uint32_t tie_count;
-  sn_held_node* held; // by node; the first fixed[] that claims a node has it
+  sn_held_node* held;  // by node; the first fixed[] that claims a node has it
   uint32_t held_count;
   sn_load* loads;
   uint32_t load_count;
 
-  uint32_t* node_parts; // connected part of each node (node_count)
+  uint32_t* node_parts;  // connected part of each node (node_count)
   uint32_t part_count;
-  uint8_t* part_is_held; // does a tie or a held node hold it? (part_count)
+  uint8_t* part_is_held;  // does a tie or a held node hold it? (part_count)
 
-  size_t begin; // its first unknown in the vector of all
+  size_t begin;  // its first unknown in the vector of all
 } sn_body;
 
 // Grid, material and embedding. A cell of 0 in the description is replaced by one that gives about

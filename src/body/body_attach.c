@@ -1,5 +1,5 @@
 // How a body hangs in its scene. Cells are chosen by their centre, nodes by their place, points of
-// the skin by samples about a cell apart; all at rest.
+// the skin by samples a quarter of a cell apart; all at rest.
 #include <math.h>
 #include <string.h>
 
@@ -8,13 +8,15 @@
 
 // A place in a box's face is in the box, also after rounding: slack in finest cells.
 #define SLACK 1e-6
-#define MAX_SAMPLES_PER_EDGE 256
+// Points of the skin along a cell's edge: a traction then reaches the nodes within about 1 %.
+#define SAMPLES_PER_CELL 4
+#define MAX_SAMPLES_PER_EDGE 1024
 
 typedef struct attach_ctx {
   const sn_scene* scene;
   const sn_bone* bones;
   sn_body* body;
-  uint32_t index; // of the body
+  uint32_t index;  // of the body
   sn_pool* pool;
   sn_arena *arena, *scratch;
 } attach_ctx;
@@ -22,9 +24,9 @@ typedef struct attach_ctx {
 typedef struct choice {
   const sn_body* body;
   const sn_where* where;
-  const sn_bone* bone; // INSIDE, NEAR
-  bool of_cells;       // else of nodes
-  uint8_t* chosen;     // a cell or node each
+  const sn_bone* bone;  // INSIDE, NEAR
+  bool of_cells;        // else of nodes
+  uint8_t* chosen;      // a cell or node each
 } choice;
 
 static bool place_is_chosen(const choice* c, sn_vec3 place) {
@@ -74,13 +76,13 @@ static void choose_cell(const choice* c, uint32_t cell) {
 // Called for points of the skin, `area` of it each.
 typedef void (*sample_fn)(void* ctx, sn_vec3 place, double area);
 
-// Cut a triangle into n^2 equal ones no larger than a cell; their centres are the samples.
+// Cut a triangle into n^2 equal ones; their centres are the samples.
 static void sample_triangle(const sn_body* body, uint32_t triangle, sample_fn fn, void* ctx) {
   sn_vec3 a = sn_surface_corner(&body->surface, triangle, 0);
   sn_vec3 ab = sn_sub(sn_surface_corner(&body->surface, triangle, 1), a);
   sn_vec3 ac = sn_sub(sn_surface_corner(&body->surface, triangle, 2), a);
   double longest = fmax(sn_length(sn_sub(ac, ab)), fmax(sn_length(ab), sn_length(ac)));
-  double wish = ceil(longest / body->tree.cell);
+  double wish = ceil(longest * SAMPLES_PER_CELL / body->tree.cell);
   int n = wish > MAX_SAMPLES_PER_EDGE ? MAX_SAMPLES_PER_EDGE : wish < 1 ? 1 : (int)wish;
   double area = 0.5 * sn_length(sn_cross(ab, ac)) / n / n;
   for (int i = 0; i < n; ++i) {
@@ -164,9 +166,9 @@ static sn_status choose(attach_ctx* ctx, choice* c, size_t* found, sn_error* err
   return SN_OK;
 }
 
-// Spring constants that the chosen cells give to their nodes: a node that stands for one finest cell
-// gets stiffness x mu h. Lumped, each node with a target of its own; springs at points inside cells
-// couple their nodes and slow every solver down.
+// Spring constants that the chosen cells give to their nodes: a node that stands for one finest
+// cell gets stiffness x mu h. Lumped, each node with a target of its own; springs at points inside
+// cells couple their nodes and slow every solver down.
 static void lump_springs(const choice* c, double stiffness, double* node_stiffness) {
   const sn_body* body = c->body;
   const sn_octree* tree = &body->tree;
@@ -229,20 +231,21 @@ static sn_status make_ties(attach_ctx* ctx, sn_error* err) {
 static sn_status hold_nodes(attach_ctx* ctx, sn_error* err) {
   sn_body* body = ctx->body;
   uint32_t nodes = body->tree.node_count;
-  uint32_t* owner; // fixed[] index + 1
+  uint32_t* owner;  // fixed[] index + 1
   SN_TRY(SN_ARENA_NEW(ctx->scratch, nodes, &owner, err));
   for (uint32_t i = 0; i < ctx->scene->fixed_count; ++i) {
     const sn_fixed_desc* desc = &ctx->scene->fixed[i];
     if (desc->body != ctx->index) continue;
-    choice c = {body, &desc->where, desc->bone == SN_NO_BONE ? NULL : &ctx->bones[desc->bone], false,
-                NULL};
+    choice c = {body, &desc->where, desc->bone == SN_NO_BONE ? NULL : &ctx->bones[desc->bone],
+                false, NULL};
     size_t found;
     sn_arena_mark mark = sn_arena_get_mark(ctx->scratch);
     SN_TRY(choose(ctx, &c, &found, err));
-    SN_CHECK(found > 0, err, SN_ERR_INPUT,
-             "fixed[%u].where: holds no node of body \"%s\"; expected a region that reaches into the "
-             "body (its cells are %g m wide)",
-             i, body->desc->name, body->tree.cell);
+    SN_CHECK(
+        found > 0, err, SN_ERR_INPUT,
+        "fixed[%u].where: holds no node of body \"%s\"; expected a region that reaches into the "
+        "body (its cells are %g m wide)",
+        i, body->desc->name, body->tree.cell);
     for (uint32_t n = 0; n < nodes; ++n) {
       if (!c.chosen[n] || owner[n]) continue;
       owner[n] = i + 1;
@@ -260,8 +263,8 @@ static sn_status hold_nodes(attach_ctx* ctx, sn_error* err) {
 
 typedef struct load_samples {
   choice c;
-  double area;       // chosen so far, m2
-  double* node_area; // m2 (node_count)
+  double area;        // chosen so far, m2
+  double* node_area;  // m2 (node_count)
 } load_samples;
 
 static void add_load_sample(void* ctx, sn_vec3 place, double area) {

@@ -50,8 +50,8 @@ static double ties_energy(const sn_term* term, sn_pool* pool, const double* u) {
   (void)pool;
   for (uint32_t t = 0; t < body->tie_count; ++t) {
     const sn_tie* tie = &body->ties[t];
-    sn_vec3 off = sn_sub(sn_load3(u + term->begin[0] + 3 * (size_t)tie->node),
-                         work_of(term)->tie_targets[t]);
+    sn_vec3 off =
+        sn_sub(sn_load3(u + term->begin[0] + 3 * (size_t)tie->node), work_of(term)->tie_targets[t]);
     sum += 0.5 * tie->stiffness * sn_dot(off, off);
   }
   return sum;

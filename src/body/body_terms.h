@@ -8,8 +8,8 @@
 // What a step writes for one body.
 typedef struct sn_body_work {
   sn_flesh_work flesh;
-  sn_vec3* tie_targets; // displacement that each tie pulls to, m (tie_count)
-  double* forces;       // dead loads and weight at the nodes, N (3 x node_count)
+  sn_vec3* tie_targets;  // displacement that each tie pulls to, m (tie_count)
+  double* forces;        // dead loads and weight at the nodes, N (3 x node_count)
 } sn_body_work;
 
 #define SN_BODY_TERMS 3

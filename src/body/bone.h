@@ -8,7 +8,7 @@
 
 typedef struct sn_bone {
   const sn_bone_desc* desc;
-  sn_mesh capsule_mesh; // CAPSULE
+  sn_mesh capsule_mesh;  // CAPSULE
   sn_surface surface;
   sn_bvh bvh;
 } sn_bone;

@@ -7,9 +7,9 @@ void SN_P(sn_cell_conform_to_corner)(sn_cell_shape shape, const SN_REAL conformi
   for (int c = 0; c < 8; ++c) {
     corner[c] = conforming[c];
     if (!(shape.hanging >> c & 1)) continue;
-    int away = c ^ k;             // one bit: edge; two bits: face
-    int first = away & -away;     // the lower bit
-    int second = away ^ first;    // the other, 0 for an edge
+    int away = c ^ k;           // one bit: edge; two bits: face
+    int first = away & -away;   // the lower bit
+    int second = away ^ first;  // the other, 0 for an edge
     corner[c] = second ? (SN_REAL)0.25 * (conforming[k] + conforming[k ^ first] +
                                           conforming[k ^ second] + conforming[c])
                        : (SN_REAL)0.5 * (conforming[k] + conforming[c]);
@@ -104,7 +104,8 @@ static void SN_P(modes_from_stress)(const SN_P(sn_cell_material) * material, con
 static void SN_P(rotation)(const SN_REAL U[9], const SN_REAL V[9], SN_REAL R[9]) {
   for (int i = 0; i < 3; ++i) {
     for (int j = 0; j < 3; ++j) {
-      R[3 * i + j] = U[3 * i] * V[3 * j] + U[3 * i + 1] * V[3 * j + 1] + U[3 * i + 2] * V[3 * j + 2];
+      R[3 * i + j] =
+          U[3 * i] * V[3 * j] + U[3 * i + 1] * V[3 * j + 1] + U[3 * i + 2] * V[3 * j + 2];
     }
   }
 }
@@ -149,7 +150,8 @@ void SN_P(sn_cell_gradient)(sn_cell_shape shape, const SN_P(sn_cell_material) * 
   SN_P(sn_svd3)(F, U, s, V);
   SN_P(rotation)(U, V, R);
 
-  // P = 2 mu (F - R) + lambda tr(S - I) R, with F - R formed as D + (I - R) so that it is exact at rest
+  // P = 2 mu (F - R) + lambda tr(S - I) R, with F - R formed as D + (I - R) so that it is exact at
+  // rest
   SN_REAL pressure = material->lambda * ((s[0] - 1) + (s[1] - 1) + (s[2] - 1));
   for (int i = 0; i < 9; ++i) {
     P[i] = 2 * material->mu * (D[i] + ((i % 4 == 0) - R[i])) + pressure * R[i];
@@ -164,10 +166,9 @@ void SN_P(sn_cell_linearise)(const SN_P(sn_cell_material) * material, const SN_R
   SN_P(sn_svd3)(F, U, s, V);
   SN_P(rotation)(U, V, tangent->R);
 
-  // L = (lambda tr(S - I) - 2 mu) (tr(S) I - S)^-1: in the frame of V its k-th eigenvalue has the sum
-  // of the other two singular values below. The edge quadrature adds mu, hence the clamp at -mu.
-  SN_REAL numerator =
-      material->lambda * ((s[0] - 1) + (s[1] - 1) + (s[2] - 1)) - 2 * material->mu;
+  // L = (lambda tr(S - I) - 2 mu) (tr(S) I - S)^-1: in the frame of V its k-th eigenvalue has the
+  // sum of the other two singular values below. The Laplacian part adds mu, hence the clamp at -mu.
+  SN_REAL numerator = material->lambda * ((s[0] - 1) + (s[1] - 1) + (s[2] - 1)) - 2 * material->mu;
   SN_REAL least = (SN_REAL)ROTATION_FLOOR * s[0] + (SN_REAL)1e-12;
   SN_REAL eigenvalue[2][3];
   for (int k = 0; k < 3; ++k) {
@@ -204,7 +205,8 @@ void SN_P(sn_cell_apply)(sn_cell_shape shape, const SN_P(sn_cell_material) * mat
 
   // W = R^T dF; w is the axial vector of W - W^T, and l = L w
   for (int i = 0; i < 3; ++i) {
-    for (int j = 0; j < 3; ++j) W[3 * i + j] = R[i] * D[j] + R[3 + i] * D[3 + j] + R[6 + i] * D[6 + j];
+    for (int j = 0; j < 3; ++j)
+      W[3 * i + j] = R[i] * D[j] + R[3 + i] * D[3 + j] + R[6 + i] * D[6 + j];
   }
   SN_REAL w[3] = {W[7] - W[5], W[2] - W[6], W[3] - W[1]}, l[3];
   SN_P(symmetric_times)(tangent->L[kind], w, l);

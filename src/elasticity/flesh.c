@@ -172,7 +172,7 @@ static void measure(void* ctx, size_t begin, size_t end) {
     double F[9];
     gather(tree, e, job->u, u);
     sn_cell_deformation_d(sn_flesh_shape(tree, e), h, (const double(*)[3])u, F);
-    double J = sn_dot(sn_load3(F), sn_cross(sn_load3(F + 3), sn_load3(F + 6))); // det F
+    double J = sn_dot(sn_load3(F), sn_cross(sn_load3(F + 3), sn_load3(F + 6)));  // det F
     part.volume += h * h * h * J;
     part.inverted += J <= 0;
     if (J < part.min_j) part.min_j = J;

@@ -1,5 +1,5 @@
-// Corotated flesh on an octree: the cell kernel applied to every cell, gathered from and scattered to
-// the nodes. Displacements in metres at the conforming nodes, three doubles a node.
+// Corotated flesh on an octree: the cell kernel applied to every cell, gathered from and scattered
+// to the nodes. Displacements in metres at the conforming nodes, three doubles a node.
 #ifndef SN_ELASTICITY_FLESH_H
 #define SN_ELASTICITY_FLESH_H
 
@@ -10,19 +10,19 @@
 typedef struct sn_flesh {
   const sn_octree* tree;
   const sn_chunks* chunks;
-  const double* mu;     // Lame parameters of each cell, Pa (cell_count)
-  const double* lambda; // (cell_count)
+  const double* mu;      // Lame parameters of each cell, Pa (cell_count)
+  const double* lambda;  // (cell_count)
 } sn_flesh;
 
 // What a step writes.
 typedef struct sn_flesh_work {
-  sn_cell_tangent_d* tangents; // (cell_count)
-  double* slots;               // (3 x slot_count)
+  sn_cell_tangent_d* tangents;  // (cell_count)
+  double* slots;                // (3 x slot_count)
 } sn_flesh_work;
 
 typedef struct sn_flesh_measure {
-  double volume; // deformed, by det F at the cell centres, m3
-  double min_j;  // smallest det F
+  double volume;  // deformed, by det F at the cell centres, m3
+  double min_j;   // smallest det F
   uint64_t inverted;
 } sn_flesh_measure;
 

@@ -20,12 +20,13 @@ double sn_triangle_winding(const sn_vec3 corner[3], sn_vec3 p) {
   double la = sn_length(a), lb = sn_length(b), lc = sn_length(c);
   double det = sn_dot(a, sn_cross(b, c));
   double div = la * lb * lc + sn_dot(a, b) * lc + sn_dot(b, c) * la + sn_dot(c, a) * lb;
-  if (det == 0) return 0; // in the triangle's plane: seen edge-on
+  if (det == 0) return 0;  // in the triangle's plane: seen edge-on
   return 2.0 * sn_atan2(det, div) / FOUR_PI;
 }
 
 sn_vec3 sn_triangle_nearest(const sn_vec3 corner[3], sn_vec3 p) {
-  // Regions of the plane around the triangle: three corners, three edges, the inside (Ericson 2005).
+  // Regions of the plane around the triangle: three corners, three edges, the inside (Ericson
+  // 2005).
   sn_vec3 ab = sn_sub(corner[1], corner[0]), ac = sn_sub(corner[2], corner[0]);
   sn_vec3 ap = sn_sub(p, corner[0]);
   double d1 = sn_dot(ab, ap), d2 = sn_dot(ac, ap);
@@ -56,7 +57,7 @@ typedef struct sort_key {
 
 typedef struct builder {
   sn_bvh* bvh;
-  sort_key* keys; // scratch (triangle_count)
+  sort_key* keys;  // scratch (triangle_count)
 } builder;
 
 static int compare_keys(const void* a, const void* b) {

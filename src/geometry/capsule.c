@@ -3,8 +3,8 @@
 #include "math/elementary.h"
 #include "math/vec.h"
 
-#define SIDES 16        // around the axis
-#define RINGS_PER_END 4 // of each half ball, the pole not counted
+#define SIDES 16         // around the axis
+#define RINGS_PER_END 4  // of each half ball, the pole not counted
 #define RINGS (2 * RINGS_PER_END)
 #define VERTICES (RINGS * SIDES + 2)
 #define TRIANGLES (2 * SIDES * RINGS)

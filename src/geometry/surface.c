@@ -15,21 +15,21 @@ typedef struct point_key {
 } point_key;
 
 typedef struct corner_key {
-  uint32_t corner[3]; // welded, ascending
+  uint32_t corner[3];  // welded, ascending
   uint32_t triangle;
 } corner_key;
 
 typedef struct edge_key {
-  uint32_t low, high; // welded vertices
+  uint32_t low, high;  // welded vertices
   uint32_t triangle;
-  bool forward; // the triangle runs from low to high
+  bool forward;  // the triangle runs from low to high
 } edge_key;
 
 typedef struct topology {
-  uint32_t* weld;      // vertex -> first vertex at the same place
-  uint32_t* neighbour; // (3 x count) triangle across each edge or NONE
-  bool* against;       // (3 x count) that neighbour runs the shared edge the same way
-  uint32_t* patch;     // triangle -> patch
+  uint32_t* weld;       // vertex -> first vertex at the same place
+  uint32_t* neighbour;  // (3 x count) triangle across each edge or NONE
+  bool* against;        // (3 x count) that neighbour runs the shared edge the same way
+  uint32_t* patch;      // triangle -> patch
   bool* turned;
   uint32_t patch_count;
 } topology;
@@ -60,7 +60,8 @@ static int compare_edges(const void* a, const void* b) {
 }
 
 sn_vec3 sn_surface_corner(const sn_surface* surface, uint32_t triangle, int corner) {
-  return sn_load3(surface->positions + 3 * (size_t)surface->triangles[3 * (size_t)triangle + corner]);
+  return sn_load3(surface->positions +
+                  3 * (size_t)surface->triangles[3 * (size_t)triangle + corner]);
 }
 
 // Twice the area vector of a triangle of the mesh.
@@ -170,13 +171,13 @@ static sn_status find_neighbours(const sn_surface* surface, sn_arena* scratch, t
   return SN_OK;
 }
 
-// Flood each patch from its first triangle, marking those that must turn to agree with it; then turn
-// the smaller party.
+// Flood each patch from its first triangle, marking those that must turn to agree with it; then
+// turn the smaller party.
 static void agree_within_patches(const sn_surface* surface, topology* topo, uint32_t* stack) {
   for (uint32_t t = 0; t < surface->triangle_count; ++t) topo->patch[t] = NONE;
   for (uint32_t first = 0; first < surface->triangle_count; ++first) {
     if (topo->patch[first] != NONE) continue;
-    uint32_t found = 0, turned = 0; // stack[0..found) is the patch, read through once
+    uint32_t found = 0, turned = 0;  // stack[0..found) is the patch, read through once
     stack[found++] = first;
     topo->patch[first] = topo->patch_count;
     for (uint32_t next = 0; next < found; ++next) {
@@ -281,12 +282,15 @@ static sn_status measure(const sn_mesh* mesh, sn_arena* scratch, sn_surface* sur
   surface->box = sn_box_empty();
   for (size_t c = 0; c < 3 * (size_t)surface->triangle_count; ++c) {
     used[surface->triangles[c]] = 1;
-    surface->box = sn_box_grow(surface->box, sn_load3(mesh->positions + 3 * (size_t)surface->triangles[c]));
+    surface->box =
+        sn_box_grow(surface->box, sn_load3(mesh->positions + 3 * (size_t)surface->triangles[c]));
   }
-  for (uint32_t v = 0; v < mesh->vertex_count; ++v) surface->report.unreferenced_vertices += !used[v];
+  for (uint32_t v = 0; v < mesh->vertex_count; ++v)
+    surface->report.unreferenced_vertices += !used[v];
   sn_vec3 apex = sn_box_centre(surface->box);
   for (uint32_t t = 0; t < surface->triangle_count; ++t) {
-    surface->area += 0.5 * sn_length(area_vector(mesh->positions, surface->triangles + 3 * (size_t)t));
+    surface->area +=
+        0.5 * sn_length(area_vector(mesh->positions, surface->triangles + 3 * (size_t)t));
     surface->volume += cone_volume(surface, t, apex) / 6.0;
   }
   return SN_OK;

@@ -1,5 +1,5 @@
-// A surface made fit for simulation: what is in the way of a sound inside test is left out or turned,
-// counted, and never hidden. Vertices keep their numbers.
+// A surface made fit for simulation: what is in the way of a sound inside test is left out or
+// turned, counted, and never hidden. Vertices keep their numbers.
 #ifndef SN_GEOMETRY_SURFACE_H
 #define SN_GEOMETRY_SURFACE_H
 
@@ -7,14 +7,15 @@
 #include "sinew/mesh.h"
 
 typedef struct sn_surface {
-  const double* positions; // (3 x vertex_count), of the mesh
+  const double* positions;  // (3 x vertex_count), of the mesh
   uint32_t vertex_count;
-  uint32_t* triangles; // without degenerate and duplicate ones, neighbours agree on out (3 x count)
-  uint32_t* sources;   // the mesh's triangle that each one is (count)
+  uint32_t*
+      triangles;      // without degenerate and duplicate ones, neighbours agree on out (3 x count)
+  uint32_t* sources;  // the mesh's triangle that each one is (count)
   uint32_t triangle_count;
-  sn_box box;    // of the vertices in triangles
-  double area;   // m2
-  double volume; // enclosed, m3; of an open surface only a guess
+  sn_box box;     // of the vertices in triangles
+  double area;    // m2
+  double volume;  // enclosed, m3; of an open surface only a guess
   sn_mesh_report report;
 } sn_surface;
 

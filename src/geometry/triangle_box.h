@@ -1,4 +1,5 @@
-// Does a triangle touch a cube? Exact in the sense of the separating axis theorem: all thirteen axes.
+// Does a triangle touch a cube? Exact in the sense of the separating axis theorem: all thirteen
+// axes.
 #ifndef SN_GEOMETRY_TRIANGLE_BOX_H
 #define SN_GEOMETRY_TRIANGLE_BOX_H
 

@@ -1,5 +1,5 @@
-// Checkpoints: header, payload, checksum of both. Little-endian, as the machines that Sinew runs on;
-// a file of another kind fails the checks.
+// Checkpoints: header, payload, checksum of both. Little-endian, as the machines that Sinew runs
+// on; a file of another kind fails the checks.
 //
 //     0  char[8]   "SINEWCP\0"
 //     8  uint32    version, 1

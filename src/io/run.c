@@ -1,8 +1,7 @@
-// The folder of a run. Order of writing within a frame: caches, statistics, checkpoint. A run that is
-// killed in between leaves caches that are ahead of the checkpoint; resuming cuts them back.
+// The folder of a run. Order of writing within a frame: caches, statistics, checkpoint. A run that
+// is killed in between leaves caches that are ahead of the checkpoint; resuming cuts them back.
 #include <jansson.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -14,14 +13,14 @@
 #define MAX_PATH 4096
 
 struct sn_run {
-  sn_arena* arena; // owns all that follows
+  sn_arena* arena;  // owns all that follows
   char* folder;
   sn_output_opts output;
-  int cache_first_frame; // first frame in the caches
+  int cache_first_frame;  // first frame in the caches
   int next_frame, last_frame;
   int stored_frames, unconverged_frames;
   double seconds;
-  sn_pc2** caches; // a body each
+  sn_pc2** caches;  // a body each
   uint32_t body_count;
   float* positions;  // room for the largest surface
   char* stats_text;  // room for a line
@@ -252,16 +251,16 @@ sn_status sn_run_checkpoint(sn_run* run, const sn_model* model, const sn_state* 
 sn_status sn_run_finish(sn_run* run, const char* outcome, const char* reason, sn_error* err) {
   char path[MAX_PATH];
   SN_TRY(join_path(run->folder, "result.json", "", path, err));
-  json_t* result = json_pack("{s:s, s:s, s:[i,i], s:i, s:i, s:i, s:f}", "outcome", outcome, "reason",
-                             reason ? reason : "", "frames", run->cache_first_frame, run->last_frame,
-                             "last_frame", run->next_frame - 1, "stored_frames", run->stored_frames,
-                             "unconverged_frames", run->unconverged_frames, "seconds", run->seconds);
-  char* text = json_dumps(result, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
+  json_t* result =
+      json_pack("{s:s, s:s, s:[i,i], s:i, s:i, s:i, s:f}", "outcome", outcome, "reason",
+                reason ? reason : "", "frames", run->cache_first_frame, run->last_frame,
+                "last_frame", run->next_frame - 1, "stored_frames", run->stored_frames,
+                "unconverged_frames", run->unconverged_frames, "seconds", run->seconds);
+  char text[2048];
+  size_t length = json_dumpb(result, text, sizeof text, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
   json_decref(result);
-  if (!text) return sn_fail_memory(err, 1024);
-  sn_status status = sn_file_write_atomic(path, text, strlen(text), err);
-  free(text);
-  return status;
+  SN_ASSERT(length > 0 && length <= sizeof text);
+  return sn_file_write_atomic(path, text, length, err);
 }
 
 void sn_run_close(sn_run* run) {

@@ -84,11 +84,12 @@ static const sn_table keyframe_table = {
     TABLE(keyframe_fields), NULL};
 
 // Keys must follow one another in time. @param first_frame frame of the first key
-static sn_status check_ascending(sn_reader* r, const sn_place* at, const double* first_frame,
+static sn_status check_ascending(sn_reader* r, const sn_place* at, const void* first_frame,
                                  size_t stride, uint32_t count) {
   for (uint32_t i = 1; i < count; ++i) {
-    double before = *(const double*)((const char*)first_frame + (i - 1) * stride);
-    double frame = *(const double*)((const char*)first_frame + i * stride);
+    double before, frame;
+    memcpy(&before, (const char*)first_frame + (i - 1) * stride, sizeof before);
+    memcpy(&frame, (const char*)first_frame + i * stride, sizeof frame);
     if (frame > before) continue;
     sn_place key_at = sn_place_index(at, i), frame_at = sn_place_key(&key_at, "frame");
     return sn_read_fail(r, &frame_at, "found %g after %g, expected frames that ascend", frame,

@@ -8,7 +8,7 @@
 typedef struct writer {
   char* text;
   size_t size;
-  int length; // wanted so far, which may be more than fits
+  int length;  // wanted so far, which may be more than fits
 } writer;
 
 SN_PRINTF(2, 3) static void put(writer* w, const char* format, ...) {

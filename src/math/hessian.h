@@ -3,8 +3,8 @@
 #define SN_MATH_HESSIAN_H
 
 typedef enum sn_hessian {
-  SN_HESSIAN_EXACT,   // the true one; may have negative eigenvalues
-  SN_HESSIAN_DEFINITE // one near it without any
+  SN_HESSIAN_EXACT,    // the true one; may have negative eigenvalues
+  SN_HESSIAN_DEFINITE  // one near it without any
 } sn_hessian;
 
 #endif

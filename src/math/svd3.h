@@ -3,9 +3,9 @@
 //     F = U diag(s) V^T,   det U = det V = 1,   s0 >= s1 >= |s2|,   sign(s2) = sign(det F)
 //
 // Matrices are row-major, F[3 * row + column]. Accurate for small singular values too (one-sided
-// Jacobi: the columns of F V are made orthogonal, F^T F is never formed), defined for every finite F
-// and deterministic: only + - * / and sqrt. Where F is singular the free directions of U follow those
-// of V as closely as they can, so that the rotation U V^T turns no more than it must.
+// Jacobi: the columns of F V are made orthogonal, F^T F is never formed), defined for every finite
+// F and deterministic: only + - * / and sqrt. Where F is singular the free directions of U follow
+// those of V as closely as they can, so that the rotation U V^T turns no more than it must.
 #ifndef SN_MATH_SVD3_H
 #define SN_MATH_SVD3_H
 

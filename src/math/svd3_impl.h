@@ -68,20 +68,27 @@ static void SN_P(get_column)(const SN_REAL A[9], int column, SN_REAL out[3]) {
   for (int i = 0; i < 3; ++i) out[i] = A[3 * i + column];
 }
 
+// Where the least rotation that takes v0 to u0 takes v1:  v1 - (v1.u0) / (1 + v0.u0) (v0 + u0).
+static void SN_P(follow)(const SN_REAL V[9], const SN_REAL u0[3], SN_REAL u1[3]) {
+  SN_REAL v0[3], v1[3], turned[3];
+  SN_P(get_column)(V, 0, v0);
+  SN_P(get_column)(V, 1, v1);
+  SN_REAL along = v1[0] * u0[0] + v1[1] * u0[1] + v1[2] * u0[2];
+  SN_REAL opening = 1 + v0[0] * u0[0] + v0[1] * u0[1] + v0[2] * u0[2];
+  // Close to half a turn the quotient is lost; v1 may be the axis.
+  SN_REAL share = opening > 64 * ROUND_OFF ? along / opening : 0;
+  for (int i = 0; i < 3; ++i) turned[i] = v1[i] - share * (v0[i] + u0[i]);
+  SN_P(normal_part)(turned, u0, 0, u1);
+}
+
 // Orthonormal u0, u1, u2 = u0 x u1 from the orthogonal, ordered columns of B = F V.
 static void SN_P(left_vectors)(const SN_REAL B[9], const SN_REAL V[9], SN_REAL U[9]) {
-  SN_REAL b0[3], b1[3], v[3], u[3][3];
+  SN_REAL b0[3], b1[3], u[3][3];
   SN_P(get_column)(B, 0, b0);
   SN_P(get_column)(B, 1, b1);
   SN_REAL length = SQRT(SN_P(column_dot)(B, 0, 0));
   for (int i = 0; i < 3; ++i) u[0][i] = b0[i] / length;
-  if (!SN_P(normal_part)(b1, u[0], 2 * ROUND_OFF * length, u[1])) {
-    SN_P(get_column)(V, 1, v);
-    if (!SN_P(normal_part)(v, u[0], (SN_REAL)0.5, u[1])) {
-      SN_P(get_column)(V, 2, v);
-      SN_P(normal_part)(v, u[0], 0, u[1]);
-    }
-  }
+  if (!SN_P(normal_part)(b1, u[0], 2 * ROUND_OFF * length, u[1])) SN_P(follow)(V, u[0], u[1]);
   u[2][0] = u[0][1] * u[1][2] - u[0][2] * u[1][1];
   u[2][1] = u[0][2] * u[1][0] - u[0][0] * u[1][2];
   u[2][2] = u[0][0] * u[1][1] - u[0][1] * u[1][0];
@@ -122,6 +129,10 @@ void SN_P(sn_svd3)(const SN_REAL F[9], SN_REAL U[9], SN_REAL s[3], SN_REAL V[9])
   for (int k = 0; k < 3; ++k) {
     s[k] = scale * (U[k] * B[k] + U[3 + k] * B[3 + k] + U[6 + k] * B[6 + k]);
   }
+  // Equal values, and those that are nothing but round-off, may have come out of order.
+  if (s[1] > s[0]) s[1] = s[0];
+  if (s[1] < 0) s[1] = 0;
+  if (ABS(s[2]) > s[1]) s[2] = s[2] < 0 ? -s[1] : s[1];
 }
 
 #undef SQRT

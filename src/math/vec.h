@@ -14,8 +14,12 @@ static inline void sn_store3(double* p, sn_vec3 a) {
   p[1] = a.y;
   p[2] = a.z;
 }
-static inline sn_vec3 sn_add(sn_vec3 a, sn_vec3 b) { return sn_v3(a.x + b.x, a.y + b.y, a.z + b.z); }
-static inline sn_vec3 sn_sub(sn_vec3 a, sn_vec3 b) { return sn_v3(a.x - b.x, a.y - b.y, a.z - b.z); }
+static inline sn_vec3 sn_add(sn_vec3 a, sn_vec3 b) {
+  return sn_v3(a.x + b.x, a.y + b.y, a.z + b.z);
+}
+static inline sn_vec3 sn_sub(sn_vec3 a, sn_vec3 b) {
+  return sn_v3(a.x - b.x, a.y - b.y, a.z - b.z);
+}
 static inline sn_vec3 sn_scale(double s, sn_vec3 a) { return sn_v3(s * a.x, s * a.y, s * a.z); }
 static inline sn_vec3 sn_madd(sn_vec3 a, double s, sn_vec3 b) { return sn_add(a, sn_scale(s, b)); }
 static inline double sn_dot(sn_vec3 a, sn_vec3 b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
@@ -30,7 +34,9 @@ static inline sn_vec3 sn_min3(sn_vec3 a, sn_vec3 b) {
 static inline sn_vec3 sn_max3(sn_vec3 a, sn_vec3 b) {
   return sn_v3(a.x > b.x ? a.x : b.x, a.y > b.y ? a.y : b.y, a.z > b.z ? a.z : b.z);
 }
-static inline double sn_axis(sn_vec3 a, int axis) { return axis == 0 ? a.x : axis == 1 ? a.y : a.z; }
+static inline double sn_axis(sn_vec3 a, int axis) {
+  return axis == 0 ? a.x : axis == 1 ? a.y : a.z;
+}
 
 // Boxes. The empty box is inverted, so that growing it by a point gives that point.
 static inline sn_box sn_box_empty(void) {

@@ -16,8 +16,8 @@ static int compare_nodes(const void* a, const void* b) {
 typedef struct chunk_job {
   const sn_octree* tree;
   sn_chunks* chunks;
-  uint32_t* lists;  // sorted nodes of each chunk (8 x SN_CHUNK_CELLS x chunk_count)
-  uint32_t* counts; // (chunk_count)
+  uint32_t* lists;   // sorted nodes of each chunk (8 x SN_CHUNK_CELLS x chunk_count)
+  uint32_t* counts;  // (chunk_count)
 } chunk_job;
 
 // The distinct nodes of each chunk, and the place of each corner's node among them.

@@ -12,11 +12,11 @@
 
 typedef struct sn_chunks {
   uint32_t chunk_count;
-  uint32_t* slot_starts; // first slot of each chunk (chunk_count + 1)
+  uint32_t* slot_starts;  // first slot of each chunk (chunk_count + 1)
   uint32_t slot_count;
-  uint16_t* local;            // slot of each corner, counted from its chunk's first (8 x cell_count)
-  uint32_t* node_slot_starts; // (node_count + 1)
-  uint32_t* node_slots;       // slots of each node, ascending (slot_count)
+  uint16_t* local;  // slot of each corner, counted from its chunk's first (8 x cell_count)
+  uint32_t* node_slot_starts;  // (node_count + 1)
+  uint32_t* node_slots;        // slots of each node, ascending (slot_count)
 } sn_chunks;
 
 sn_status sn_chunks_build(const sn_octree* tree, sn_pool* pool, sn_arena* arena, sn_arena* scratch,

@@ -14,7 +14,7 @@
 
 typedef struct sn_octant {
   uint16_t x, y, z;
-  uint8_t height; // edge = 2^height finest cells
+  uint8_t height;  // edge = 2^height finest cells
   uint8_t flags;
 } sn_octant;
 
@@ -28,7 +28,8 @@ static inline uint32_t sn_octant_size(sn_octant o) { return 1u << o.height; }
 // Is the highest set bit of a below that of b? (Chan 2002)
 static inline bool sn_top_bit_less(uint32_t a, uint32_t b) { return a < b && a < (a ^ b); }
 
-// Morton order of two anchors without interleaving: the axis with the highest differing bit decides.
+// Morton order of two anchors without interleaving: the axis with the highest differing bit
+// decides.
 static inline int sn_octant_compare(sn_octant a, sn_octant b) {
   uint32_t dx = (uint32_t)(a.x ^ b.x), dy = (uint32_t)(a.y ^ b.y), dz = (uint32_t)(a.z ^ b.z);
   uint32_t highest = dz;
@@ -51,7 +52,8 @@ static inline int sn_octant_child_number(sn_octant o) {
 
 static inline sn_octant sn_octant_child(sn_octant o, int number) {
   int half = 1 << (o.height - 1);
-  return (sn_octant){(uint16_t)(o.x + (number & 1) * half), (uint16_t)(o.y + (number >> 1 & 1) * half),
+  return (sn_octant){(uint16_t)(o.x + (number & 1) * half),
+                     (uint16_t)(o.y + (number >> 1 & 1) * half),
                      (uint16_t)(o.z + (number >> 2 & 1) * half), (uint8_t)(o.height - 1), 0};
 }
 

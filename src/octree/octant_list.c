@@ -10,8 +10,8 @@ typedef struct emit_job {
   sn_emit_fn emit;
   const void* ctx;
   size_t block_size;
-  size_t* offset; // of each block; first counts, then starts
-  sn_octant* out; // NULL while counting
+  size_t* offset;  // of each block; first counts, then starts
+  sn_octant* out;  // NULL while counting
 } emit_job;
 
 static void count_or_fill(void* ctx, size_t begin, size_t end) {
@@ -63,7 +63,7 @@ static void insertion_sort(sn_octant* items, size_t count) {
 
 typedef struct sort_job {
   sn_octant *from, *to;
-  size_t count, run; // sorted runs of this length, two of which become one
+  size_t count, run;  // sorted runs of this length, two of which become one
 } sort_job;
 
 // Merge the pair of runs number `begin`..`end` from one array into the other.

@@ -1,10 +1,10 @@
-// The octree of a body: leaves that cover it, finest along its surface, and the nodes that carry its
-// unknowns (Milne et al. 2016, sections 3, 5 and 6).
+// The octree of a body: leaves that cover it, finest along its surface, and the nodes that carry
+// its unknowns (Milne et al. 2016, sections 3, 5 and 6).
 //
 // Leaves ("cells") are kept in Morton order without the tree above them, and without those outside
-// the body. Neighbours over faces, edges and corners differ by at most one level (2:1). A corner of a
-// cell that lies in the middle of a larger neighbour's edge or face *hangs*: it is no unknown, its
-// value is interpolated (see elasticity/corotated_cell.h). All other corners are *nodes*.
+// the body. Neighbours over faces, edges and corners differ by at most one level (2:1). A corner of
+// a cell that lies in the middle of a larger neighbour's edge or face *hangs*: it is no unknown,
+// its value is interpolated (see elasticity/corotated_cell.h). All other corners are *nodes*.
 #ifndef SN_OCTREE_OCTREE_H
 #define SN_OCTREE_OCTREE_H
 
@@ -15,16 +15,16 @@
 #define SN_NO_CELL UINT32_MAX
 
 typedef struct sn_octree {
-  sn_vec3 origin; // of the background grid, m
-  double cell;    // edge of the finest cell, m
+  sn_vec3 origin;  // of the background grid, m
+  double cell;     // edge of the finest cell, m
   int root_height;
 
-  sn_octant* cells; // leaves in Morton order (cell_count)
+  sn_octant* cells;  // leaves in Morton order (cell_count)
   uint32_t cell_count;
-  sn_octant* nodes; // in Morton order of their place (node_count); height and flags unused
+  sn_octant* nodes;  // in Morton order of their place (node_count); height and flags unused
   uint32_t node_count;
-  uint8_t* hanging;     // mask over corners of each cell (cell_count)
-  uint32_t* conforming; // the node that stands at or for each corner (8 x cell_count)
+  uint8_t* hanging;      // mask over corners of each cell (cell_count)
+  uint32_t* conforming;  // the node that stands at or for each corner (8 x cell_count)
 } sn_octree;
 
 // Where the finest cells go. A triangle list in metres; `cut` says whether the cells that it passes
@@ -38,9 +38,9 @@ typedef struct sn_octree_seed {
 typedef bool (*sn_inside_fn)(const void* ctx, sn_vec3 point);
 
 typedef struct sn_octree_input {
-  sn_box box;  // of the body, m
-  double cell; // m
-  int coarsen; // levels above the finest that cells may have; -1 = no limit
+  sn_box box;   // of the body, m
+  double cell;  // m
+  int coarsen;  // levels above the finest that cells may have; -1 = no limit
   const sn_octree_seed* seeds;
   uint32_t seed_count;
   sn_inside_fn inside;

@@ -1,16 +1,19 @@
 // From triangles to a balanced, incomplete linear octree, bottom up and level by level.
 //
 //   1. Rasterise: finest octants that a triangle touches.
-//   2. Balance and complete in one sweep. Call an octant *split* if it is no leaf. Those of height 1
+//   2. Balance and complete in one sweep. Call an octant *split* if it is no leaf. Those of height
+//   1
 //      are the parents of the rasterised octants. If an octant p of height h is split, its children
 //      are leaves or split, so by the 2:1 rule all 26 neighbours of p must exist as leaves or split
 //      octants of height h; hence their parents are split at height h + 1:
 //          split[h + 1] = parents of split[h] and of its neighbours.
-//      Of these there are at most 8 for each p: along an axis, only the neighbour on p's own side of
-//      its parent lies in another parent. The leaves of height h are the children of split[h + 1]
-//      that are not in split[h]. This is the coarsest balanced tree that has the rasterised octants.
+//      Of these there are at most 8 for each p: along an axis, only the neighbour on p's own side
+//      of its parent lies in another parent. The leaves of height h are the children of split[h +
+//      1] that are not in split[h]. This is the coarsest balanced tree that has the rasterised
+//      octants.
 //   3. Classify: octants that the skin cuts are inside; the others ask for their centre.
-//   4. Split the leaves that are coarser than allowed (all inside), down to the finest for a uniform
+//   4. Split the leaves that are coarser than allowed (all inside), down to the finest for a
+//   uniform
 //      grid. Balance is kept: the larger of two neighbours never becomes the smaller.
 //   5. Number the nodes (octree_nodes.c).
 #include <math.h>
@@ -22,8 +25,8 @@
 #include "octree/octree.h"
 #include "octree/octree_nodes.h"
 
-// A face that lies in a plane of the grid touches the cells on both sides but cuts neither. Distances
-// below this share of a cell count as touching.
+// A face that lies in a plane of the grid touches the cells on both sides but cuts neither.
+// Distances below this share of a cell count as touching.
 #define TOUCH 1e-6
 
 double sn_octree_axis_cells(sn_box box, double cell) {
@@ -37,7 +40,7 @@ typedef struct raster_ctx {
 } raster_ctx;
 
 typedef struct raster_out {
-  sn_octant* items; // NULL: count only
+  sn_octant* items;  // NULL: count only
   size_t count;
 } raster_out;
 
@@ -122,7 +125,7 @@ static size_t emit_parent(const void* ctx, size_t index, sn_octant* out) {
 }
 
 typedef struct split_ctx {
-  sn_octants split; // of one height
+  sn_octants split;  // of one height
   int root_size;
 } split_ctx;
 
@@ -141,8 +144,8 @@ static size_t emit_parents_around(const void* context, size_t index, sn_octant* 
     }
     if (!in_root) continue;
     if (out) {
-      out[count] = (sn_octant){(uint16_t)place[0], (uint16_t)place[1], (uint16_t)place[2],
-                               parent.height, 0};
+      out[count] =
+          (sn_octant){(uint16_t)place[0], (uint16_t)place[1], (uint16_t)place[2], parent.height, 0};
     }
     ++count;
   }
@@ -154,7 +157,7 @@ static sn_status find_split_octants(const sn_octree* tree, sn_octants fine, sn_p
                                     sn_arena* scratch, sn_octants split[SN_MAX_HEIGHT + 2],
                                     sn_error* err) {
   SN_TRY(sn_octants_emit(pool, fine.count, emit_parent, &fine, scratch, &split[1], err));
-  sn_octants_unique(&split[1]); // parents of a sorted list are sorted
+  sn_octants_unique(&split[1]);  // parents of a sorted list are sorted
   for (int h = 1; h < tree->root_height; ++h) {
     split_ctx ctx = {split[h], 1 << tree->root_height};
     SN_TRY(sn_octants_emit(pool, split[h].count, emit_parents_around, &ctx, scratch, &split[h + 1],
@@ -227,7 +230,7 @@ static sn_status collect_leaves(const sn_octree_input* input, const sn_octree* t
 
 typedef struct refine_ctx {
   sn_octants leaves;
-  int coarsen; // -1: none is too coarse
+  int coarsen;  // -1: none is too coarse
 } refine_ctx;
 
 static void emit_pieces(sn_octant o, int height, sn_octant* out, size_t* count) {
@@ -256,8 +259,7 @@ static sn_status place_grid(const sn_octree_input* input, sn_octree* tree, sn_er
   SN_CHECK(axis_cells <= SN_MAX_AXIS_CELLS, err, SN_ERR_INPUT,
            "cell %g gives %.0f cells along the longest side, at most %d are possible; "
            "take a cell of %g or larger",
-           input->cell, axis_cells, SN_MAX_AXIS_CELLS,
-           sn_box_size(input->box) / SN_MAX_AXIS_CELLS);
+           input->cell, axis_cells, SN_MAX_AXIS_CELLS, sn_box_size(input->box) / SN_MAX_AXIS_CELLS);
   tree->cell = input->cell;
   while ((1 << tree->root_height) < (int)axis_cells || tree->root_height < 1) tree->root_height++;
 

@@ -43,8 +43,8 @@ sn_vec3 sn_octree_cell_centre(const sn_octree* tree, uint32_t cell) {
 
 typedef struct nearest_search {
   const sn_octree* tree;
-  sn_vec3 point; // in finest cells
-  double best;   // squared distance
+  sn_vec3 point;  // in finest cells
+  double best;    // squared distance
   uint32_t cell;
 } nearest_search;
 

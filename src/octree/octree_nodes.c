@@ -18,8 +18,7 @@ static sn_octant octant_at(const uint32_t place[3]) {
 bool sn_octree_place_hangs(const sn_octree* tree, int x, int y, int z) {
   // The eight finest cells around the place stand for all leaves that touch it.
   for (int side = 0; side < 8; ++side) {
-    uint32_t cell =
-        sn_octree_find(tree, x - (side & 1), y - (side >> 1 & 1), z - (side >> 2 & 1));
+    uint32_t cell = sn_octree_find(tree, x - (side & 1), y - (side >> 1 & 1), z - (side >> 2 & 1));
     if (cell == SN_NO_CELL) continue;
     int mask = (int)sn_octant_size(tree->cells[cell]) - 1;
     if ((x & mask) || (y & mask) || (z & mask)) return true;
@@ -29,7 +28,7 @@ bool sn_octree_place_hangs(const sn_octree* tree, int x, int y, int z) {
 
 typedef struct node_ctx {
   const sn_octree* tree;
-  sn_octants places; // candidates
+  sn_octants places;  // candidates
 } node_ctx;
 
 // Corners of a cell that are no cell's anchor.
@@ -71,7 +70,7 @@ static void connect_cells(void* context, size_t begin, size_t end) {
       uint32_t place[3];
       corner_place(cell, c, place);
       uint32_t node = sn_octree_find_node(tree, place[0], place[1], place[2]);
-      if (node == UINT32_MAX) { // hangs: the parent's corner of the same number stands for it
+      if (node == UINT32_MAX) {  // hangs: the parent's corner of the same number stands for it
         tree->hanging[e] |= (uint8_t)(1 << c);
         corner_place(parent, c, place);
         node = sn_octree_find_node(tree, place[0], place[1], place[2]);
@@ -87,7 +86,8 @@ static sn_status collect_places(const sn_octree* tree, sn_pool* pool, sn_arena* 
                                 sn_octants* places, sn_error* err) {
   node_ctx ctx = {tree, {0}};
   sn_octants far_corners;
-  SN_TRY(sn_octants_emit(pool, tree->cell_count, emit_far_corners, &ctx, scratch, &far_corners, err));
+  SN_TRY(
+      sn_octants_emit(pool, tree->cell_count, emit_far_corners, &ctx, scratch, &far_corners, err));
   SN_TRY(sn_octants_sort(pool, far_corners, scratch, err));
   sn_octants_unique(&far_corners);
 
@@ -97,9 +97,9 @@ static sn_status collect_places(const sn_octree* tree, sn_pool* pool, sn_arena* 
   places->count = 0;
   size_t a = 0, f = 0;
   while (a < anchors.count || f < far_corners.count) {
-    bool take_anchor = f == far_corners.count ||
-                       (a < anchors.count &&
-                        sn_octant_compare(anchors.items[a], far_corners.items[f]) < 0);
+    bool take_anchor =
+        f == far_corners.count ||
+        (a < anchors.count && sn_octant_compare(anchors.items[a], far_corners.items[f]) < 0);
     places->items[places->count++] = take_anchor ? anchors.items[a++] : far_corners.items[f++];
   }
   return SN_OK;

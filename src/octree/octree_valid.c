@@ -1,6 +1,7 @@
 // The invariants of an octree, each checked by other means than the builder uses where possible.
-#include <stdlib.h>
+#include <string.h>
 
+#include "base/memory.h"
 #include "octree/octree.h"
 #include "octree/octree_nodes.h"
 
@@ -85,12 +86,13 @@ static bool corners_are_right(const sn_octree* tree) {
 }
 
 static bool every_node_is_used(const sn_octree* tree) {
-  uint8_t* used = calloc(tree->node_count + 1, 1);
+  uint8_t* used = sn_allocate(tree->node_count);
   if (!used) return false;
+  memset(used, 0, tree->node_count);
   for (size_t c = 0; c < 8 * (size_t)tree->cell_count; ++c) used[tree->conforming[c]] = 1;
   bool all = true;
   for (uint32_t n = 0; n < tree->node_count; ++n) all = all && used[n];
-  free(used);
+  sn_release(used);
   return all;
 }
 

@@ -6,7 +6,7 @@
 #include "scene/model.h"
 
 typedef struct hasher {
-  XXH64_hash_t value; // each piece is hashed with the hash so far as its seed
+  XXH64_hash_t value;  // each piece is hashed with the hash so far as its seed
 } hasher;
 
 static void add_bytes(hasher* h, const void* bytes, size_t size) {

@@ -6,14 +6,15 @@
 #include "math/vec.h"
 #include "scene/model.h"
 
-static sn_vec3 mass_centre(const sn_body* body, uint32_t part, const sn_vec3* places, double* mass) {
+static sn_vec3 mass_centre(const sn_body* body, uint32_t part, const sn_vec3* places,
+                           double* mass) {
   sn_vec3 sum = {0, 0, 0};
   *mass = 0;
   for (uint32_t n = 0; n < body->tree.node_count; ++n) {
     if (body->node_parts[n] != part) continue;
     *mass += body->node_mass[n];
-    sum = sn_madd(sum, body->node_mass[n],
-                  places ? places[n] : sn_octree_node_local(&body->tree, n));
+    sum =
+        sn_madd(sum, body->node_mass[n], places ? places[n] : sn_octree_node_local(&body->tree, n));
   }
   return sn_scale(1 / *mass, sum);
 }
@@ -84,7 +85,7 @@ static void align_part(const sn_body* body, uint32_t part, double* u) {
   const sn_octree* tree = &body->tree;
   const sn_rigid* start = &body->desc->initial;
   double mass = 0;
-  sn_vec3 is = {0, 0, 0}, ought = {0, 0, 0}; // centres
+  sn_vec3 is = {0, 0, 0}, ought = {0, 0, 0};  // centres
   for (uint32_t n = 0; n < tree->node_count; ++n) {
     if (body->node_parts[n] != part) continue;
     double m = body->node_mass[n];

@@ -31,7 +31,7 @@ static void measure_mesh(const sn_mesh* mesh, sn_box* box, double* area, double*
     *area += 0.5 * sn_length(sn_cross(sn_sub(c[1], c[0]), sn_sub(c[2], c[0])));
   }
   sn_vec3 side = sn_sub(box->hi, box->lo);
-  *volume = side.x * side.y * side.z; // of the box: never too small, whatever the surface is like
+  *volume = side.x * side.y * side.z;  // of the box: never too small, whatever the surface is like
 }
 
 sn_status sn_scene_estimate(const sn_scene* scene, uint32_t body, double* cells, double* bytes,
@@ -78,16 +78,17 @@ static void warn_about(const sn_body* body) {
            report->flipped_triangles);
   }
   if (report->unreferenced_vertices) {
-    sn_log(SN_LOG_WARNING, "%s: %u vertices are in no triangle; they follow the nearest flesh", file,
-           report->unreferenced_vertices);
+    sn_log(SN_LOG_WARNING, "%s: %u vertices are in no triangle; they follow the nearest flesh",
+           file, report->unreferenced_vertices);
   }
   uint32_t loose = 0;
   for (uint32_t p = 0; p < body->part_count; ++p) loose += !body->part_is_held[p];
   if (loose > 0) {
-    sn_log(SN_LOG_WARNING,
-           "body \"%s\": nothing holds %u of its %u parts; they keep the position of their start pose "
-           "and feel no gravity",
-           body->desc->name, loose, body->part_count);
+    sn_log(
+        SN_LOG_WARNING,
+        "body \"%s\": nothing holds %u of its %u parts; they keep the position of their start pose "
+        "and feel no gravity",
+        body->desc->name, loose, body->part_count);
   }
 }
 
@@ -169,7 +170,7 @@ void sn_model_destroy(sn_model* model) {
   for (uint32_t b = 0; model->bones && b < model->scene->bone_count; ++b) {
     sn_bone_destroy(&model->bones[b]);
   }
-  sn_arena_destroy(model->arena); // the model itself is in it
+  sn_arena_destroy(model->arena);  // the model itself is in it
 }
 
 uint32_t sn_model_body_count(const sn_model* model) { return model->body_count; }

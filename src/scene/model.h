@@ -8,31 +8,31 @@
 #include "solve/newton.h"
 
 struct sn_model {
-  sn_arena* arena; // owns all that follows
+  sn_arena* arena;  // owns all that follows
   const sn_scene* scene;
-  sn_bone* bones; // (scene->bone_count)
+  sn_bone* bones;  // (scene->bone_count)
   sn_body* bodies;
-  uint32_t body_count; // built so far, which on failure may be fewer than the scene's
+  uint32_t body_count;  // built so far, which on failure may be fewer than the scene's
   size_t unknown_count;
-  uint8_t* held;      // nodes of all bodies that move as told (unknown_count / 3)
-  double force_scale; // N
+  uint8_t* held;       // nodes of all bodies that move as told (unknown_count / 3)
+  double force_scale;  // N
   uint64_t fingerprint;
 };
 
 struct sn_state {
-  sn_arena* arena; // owns all that follows
+  sn_arena* arena;  // owns all that follows
   sn_pool* pool;
   int frame;
-  bool solved;      // has a frame been solved? then the next one has a past to do work on
-  double* u;        // displacements of all nodes, m (unknown_count)
-  double* u_before; // at the frame before
-  double work;      // done by bones, constraints and loads so far, J
+  bool solved;       // has a frame been solved? then the next one has a past to do work on
+  double* u;         // displacements of all nodes, m (unknown_count)
+  double* u_before;  // at the frame before
+  double work;       // done by bones, constraints and loads so far, J
 
-  sn_rigid* bone_poses;  // at `frame` (bone_count)
-  sn_rigid* fixed_poses; // (fixed_count)
-  sn_body_work* bodies;  // (body_count)
-  sn_vec3** tie_moves;   // how far each tie's target moved in the last frame (tie_count), a body
-  double* reactions;     // forces that hold the held nodes, N (3 x held nodes of all bodies)
+  sn_rigid* bone_poses;   // at `frame` (bone_count)
+  sn_rigid* fixed_poses;  // (fixed_count)
+  sn_body_work* bodies;   // (body_count)
+  sn_vec3** tie_moves;    // how far each tie's target moved in the last frame (tie_count), a body
+  double* reactions;      // forces that hold the held nodes, N (3 x held nodes of all bodies)
 
   sn_term* terms;
   sn_problem problem;

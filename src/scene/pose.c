@@ -36,11 +36,13 @@ static sn_status check_poses(const sn_model* model, const sn_state* state, int f
   const sn_scene* scene = model->scene;
   for (uint32_t b = 0; b < scene->bone_count; ++b) {
     SN_CHECK(pose_is_finite(&state->bone_poses[b]), err, SN_ERR_INPUT,
-             "bones[%u].motion: the pose at frame %d is not finite; expected smaller keys", b, frame);
+             "bones[%u].motion: the pose at frame %d is not finite; expected smaller keys", b,
+             frame);
   }
   for (uint32_t f = 0; f < scene->fixed_count; ++f) {
     SN_CHECK(pose_is_finite(&state->fixed_poses[f]), err, SN_ERR_INPUT,
-             "fixed[%u].motion: the pose at frame %d is not finite; expected smaller keys", f, frame);
+             "fixed[%u].motion: the pose at frame %d is not finite; expected smaller keys", f,
+             frame);
   }
   return SN_OK;
 }
@@ -105,8 +107,8 @@ static double work_of_loads(const sn_body* body, int frame, const double* before
   double sum = 0;
   for (uint32_t l = 0; l < body->load_count; ++l) {
     const sn_load* load = &body->loads[l];
-    sn_vec3 mean = sn_scale(
-        0.5, sn_add(load_value(load->desc, frame - 1), load_value(load->desc, frame)));
+    sn_vec3 mean =
+        sn_scale(0.5, sn_add(load_value(load->desc, frame - 1), load_value(load->desc, frame)));
     for (uint32_t s = 0; s < load->share_count; ++s) {
       size_t at = 3 * (size_t)load->shares[s].node;
       sn_vec3 move = sn_sub(sn_load3(u + at), sn_load3(before + at));

@@ -76,9 +76,9 @@ static sn_status create(const sn_model* model, sn_pool* pool, sn_state* state, s
   SN_TRY(create_bodies(model, state, err));
   SN_TRY(sn_newton_work_create(model->unknown_count, scene->solver.newton_max, arena,
                                &state->newton, err));
-  state->problem = (sn_problem){model->unknown_count, state->terms,
-                                SN_BODY_TERMS * (int)model->body_count, model->held,
-                                model->force_scale};
+  state->problem =
+      (sn_problem){model->unknown_count, state->terms, SN_BODY_TERMS * (int)model->body_count,
+                   model->held, model->force_scale};
   return SN_OK;
 }
 
@@ -101,7 +101,7 @@ sn_status sn_state_create(const sn_model* model, sn_pool* pool, sn_state** state
 }
 
 void sn_state_destroy(sn_state* state) {
-  if (state) sn_arena_destroy(state->arena); // the state itself is in it
+  if (state) sn_arena_destroy(state->arena);  // the state itself is in it
 }
 
 int sn_state_frame(const sn_state* state) { return state->frame; }
@@ -123,7 +123,8 @@ static void extract(void* ctx, size_t begin, size_t end) {
     for (int i = 0; i < 3; ++i) {
       double move = 0;
       for (int k = 0; k < 8; ++k) move += weights[k] * job->u[3 * (size_t)nodes[k] + i];
-      job->positions[3 * v + i] = (float)((body->desc->mesh.positions[3 * v + i] + move) / job->unit);
+      job->positions[3 * v + i] =
+          (float)((body->desc->mesh.positions[3 * v + i] + move) / job->unit);
     }
   }
 }

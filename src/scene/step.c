@@ -55,11 +55,11 @@ sn_status sn_step(const sn_model* model, sn_state* state, int frame, sn_frame_st
   sn_newton_opts opts = {solver->newton_max, solver->newton_tolerance, solver->krylov_max,
                          solver->krylov_tolerance, solver->linear == SN_LINEAR_JACOBI_CG};
 
-  SN_TRY(sn_pose_advance(model, state, frame, err)); // bones, constraints, loads
+  SN_TRY(sn_pose_advance(model, state, frame, err));  // bones, constraints, loads
   sn_newton_result newton =
       sn_newton_solve(&state->problem, state->pool, &opts, &state->newton, state->u);
   sn_free_parts_align(model, state);
-  sn_pose_finish(model, state); // reactions, work
+  sn_pose_finish(model, state);  // reactions, work
 
   *stats = (sn_frame_stats){.frame = frame,
                             .time = (frame - model->scene->first_frame) / model->scene->fps,

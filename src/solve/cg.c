@@ -34,7 +34,7 @@ sn_cg_result sn_cg_solve(const sn_problem* problem, sn_pool* pool, const sn_cg_o
 
   sn_vector_fill(pool, n, 0, x);
   sn_vector_fill(pool, n, 0, p);
-  sn_vector_copy(pool, n, b, r); // r = b - K 0
+  sn_vector_copy(pool, n, b, r);  // r = b - K 0
   double rr = sn_vector_dot(pool, n, r, r), start = sqrt(rr);
   double zr_before = 0;
   if (start == 0) return (sn_cg_result){0, 0.0, SN_CG_CONVERGED};

@@ -7,23 +7,23 @@
 typedef enum sn_cg_stop {
   SN_CG_CONVERGED,
   SN_CG_MAX,
-  SN_CG_NEGATIVE // a direction p with p.Kp <= 0 was met
+  SN_CG_NEGATIVE  // a direction p with p.Kp <= 0 was met
 } sn_cg_stop;
 
 typedef struct sn_cg_opts {
   sn_hessian kind;
-  const double* diagonal; // NULL: no preconditioner
+  const double* diagonal;  // NULL: no preconditioner
   int max;
-  double tolerance; // of |b - K x| / |b|
+  double tolerance;  // of |b - K x| / |b|
 } sn_cg_opts;
 
 typedef struct sn_cg_work {
-  double *residual, *direction, *product; // vectors
+  double *residual, *direction, *product;  // vectors
 } sn_cg_work;
 
 typedef struct sn_cg_result {
   int iterations;
-  double residual; // relative
+  double residual;  // relative
   sn_cg_stop stop;
 } sn_cg_result;
 

@@ -16,9 +16,9 @@
 
 sn_status sn_newton_work_create(size_t unknown_count, int max_steps, sn_arena* arena,
                                 sn_newton_work* work, sn_error* err) {
-  double** vectors[] = {&work->gradient,    &work->step,         &work->trial,
-                        &work->trial_gradient, &work->diagonal,  &work->scratch,
-                        &work->cg.residual, &work->cg.direction, &work->cg.product};
+  double** vectors[] = {&work->gradient,       &work->step,         &work->trial,
+                        &work->trial_gradient, &work->diagonal,     &work->scratch,
+                        &work->cg.residual,    &work->cg.direction, &work->cg.product};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; ++i) {
     SN_TRY(SN_ARENA_NEW(arena, unknown_count, vectors[i], err));
   }
@@ -31,9 +31,9 @@ typedef struct newton {
   const sn_newton_opts* opts;
   sn_newton_work* work;
   double* u;
-  double energy;    // at u
-  double magnitude; // sum of |energies| at u
-  double forces;    // size of the forces in play at u
+  double energy;     // at u
+  double magnitude;  // sum of |energies| at u
+  double forces;     // size of the forces in play at u
 } newton;
 
 static void evaluate_gradient(newton* n) {
@@ -41,8 +41,8 @@ static void evaluate_gradient(newton* n) {
 }
 
 static double residual(const newton* n) {
-  double norm = sqrt(sn_vector_dot(n->pool, n->problem->unknown_count, n->work->gradient,
-                                   n->work->gradient));
+  double norm =
+      sqrt(sn_vector_dot(n->pool, n->problem->unknown_count, n->work->gradient, n->work->gradient));
   double scale = n->forces + n->problem->force_scale;
   return norm == 0 ? 0 : norm / scale;
 }
@@ -110,7 +110,8 @@ static double search(newton* n, double slope) {
       if (t == 1 && energy < n->energy + 0.9 * slope) t = extend(n, t, &energy);
       return t;
     }
-    // Minimum of the parabola through energy, slope and the energy found; within a tenth and a half.
+    // Minimum of the parabola through energy, slope and the energy found; within a tenth and a
+    // half.
     double fit = isfinite(energy) ? -slope * t * t / (2 * (energy - n->energy - slope * t)) : 0;
     t = fit > 0.5 * t ? 0.5 * t : fit < 0.1 * t ? 0.1 * t : fit;
   }

@@ -1,4 +1,5 @@
-// Newton's method on the energy of a problem, with a line search that never accepts a higher energy.
+// Newton's method on the energy of a problem, with a line search that never accepts a higher
+// energy.
 #ifndef SN_SOLVE_NEWTON_H
 #define SN_SOLVE_NEWTON_H
 
@@ -6,25 +7,29 @@
 #include "solve/cg.h"
 
 typedef struct sn_newton_opts {
-  int max;              // steps
-  double tolerance;     // of the residual
-  int krylov_max;       // CG iterations a step
+  int max;           // steps
+  double tolerance;  // of the residual
+  int krylov_max;    // CG iterations a step
   double krylov_tolerance;
-  bool precondition; // by the diagonal
+  bool precondition;  // by the diagonal
 } sn_newton_opts;
 
-typedef enum sn_newton_stop { SN_NEWTON_CONVERGED, SN_NEWTON_MAX, SN_NEWTON_STALLED } sn_newton_stop;
+typedef enum sn_newton_stop {
+  SN_NEWTON_CONVERGED,
+  SN_NEWTON_MAX,
+  SN_NEWTON_STALLED
+} sn_newton_stop;
 
 typedef struct sn_newton_work {
-  double *gradient, *step, *trial, *trial_gradient, *diagonal, *scratch; // vectors
+  double *gradient, *step, *trial, *trial_gradient, *diagonal, *scratch;  // vectors
   sn_cg_work cg;
-  int* krylov; // CG iterations of each step (opts.max)
+  int* krylov;  // CG iterations of each step (opts.max)
 } sn_newton_work;
 
 typedef struct sn_newton_result {
   int steps;
-  double residual; // |dE/du| over the size of the forces in play
-  double energy;   // J
+  double residual;  // |dE/du| over the size of the forces in play
+  double energy;    // J
   sn_newton_stop stop;
 } sn_newton_result;
 

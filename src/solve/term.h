@@ -27,22 +27,22 @@ typedef struct sn_term_ops {
 
 struct sn_term {
   const sn_term_ops* ops;
-  const void* model; // what does not change while simulating
-  void* work;        // what a step writes
-  size_t begin[2];   // first unknown of each space that it acts on
+  const void* model;  // what does not change while simulating
+  void* work;         // what a step writes
+  size_t begin[2];    // first unknown of each space that it acts on
 };
 
 // min over u of the sum of the terms' energies, nodes marked in `held` staying where they are.
 typedef struct sn_problem {
-  size_t unknown_count; // 3 x nodes of all spaces
+  size_t unknown_count;  // 3 x nodes of all spaces
   const sn_term* terms;
   int term_count;
-  const uint8_t* held; // a node each (unknown_count / 3)
-  double force_scale;  // forces that count as none: those of strains of a millionth, N
+  const uint8_t* held;  // a node each (unknown_count / 3)
+  double force_scale;   // forces that count as none: those of strains of a millionth, N
 } sn_problem;
 
 double sn_problem_energy(const sn_problem* problem, sn_pool* pool, const double* u,
-                         double* magnitude); // sum of |energies|, for round-off; may be NULL
+                         double* magnitude);  // sum of |energies|, for round-off; may be NULL
 // y = K p on the free nodes, 0 on the held ones. p must be 0 on those.
 void sn_problem_apply(const sn_problem* problem, sn_pool* pool, sn_hessian kind, const double* p,
                       double* y);

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#define MIN_BLOCK 6144 // items; a multiple of 3, so that a block holds whole nodes
+#define MIN_BLOCK 6144  // items; a multiple of 3, so that a block holds whole nodes
 
 typedef struct vector_job {
   double a;

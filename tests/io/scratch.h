@@ -10,10 +10,12 @@
 // cmocka needs the four above.
 #include <cmocka.h>
 #include <dirent.h>
+#include <ftw.h>
 #include <locale.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "sinew/base.h"
@@ -22,15 +24,21 @@ static char scratch_folder[64];
 
 static inline int make_scratch_folder(void** unused) {
   (void)unused;
-  strcpy(scratch_folder, "/tmp/sinew-test-XXXXXX");
+  snprintf(scratch_folder, sizeof scratch_folder, "/tmp/sinew-test-XXXXXX");
   return mkdtemp(scratch_folder) ? 0 : -1;
+}
+
+static inline int remove_entry(const char* path, const struct stat* info, int kind,
+                               struct FTW* at) {
+  (void)info;
+  (void)kind;
+  (void)at;
+  return remove(path);
 }
 
 static inline int remove_scratch_folder(void** unused) {
   (void)unused;
-  char command[128];
-  snprintf(command, sizeof command, "rm -rf '%s'", scratch_folder);
-  return system(command);
+  return nftw(scratch_folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 // Path of a file in the scratch folder; valid until the fourth call after this one.

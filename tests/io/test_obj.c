@@ -154,8 +154,11 @@ static void a_zero_byte_is_refused(void** unused) {
 static void a_face_in_endless_groups_is_refused(void** unused) {
   (void)unused;
   char text[2000] = "v 0 0 0\nv 1 0 0\nv 0 1 0\ng";
-  for (int i = 0; i < 70; ++i) sprintf(text + strlen(text), " group%d", i);
-  strcat(text, "\nf 1 2 3\n");
+  for (int i = 0; i < 70; ++i) {
+    size_t length = strlen(text);
+    snprintf(text + length, sizeof text - length, " group%d", i);
+  }
+  snprintf(text + strlen(text), sizeof text - strlen(text), "\nf 1 2 3\n");
   assert_refused(text, "test.obj:4: a face in more than 63 groups");
 }
 

@@ -83,7 +83,7 @@ static void a_cache_is_valid_after_every_frame(void** unused) {
 static void a_frame_cut_short_by_a_kill_is_not_seen(void** unused) {
   (void)unused;
   char path[256];
-  strcpy(path, scratch_path("a.pc2"));
+  snprintf(path, sizeof path, "%s", scratch_path("a.pc2"));
   sn_pc2* pc2 = open_cache(path, 0);
   append_frames(pc2, 0, 3);
   sn_pc2_close(pc2);
@@ -151,7 +151,7 @@ static void assert_cannot_continue(const char* path, uint32_t vertex_count, int 
 static void only_a_cache_of_ours_is_continued(void** unused) {
   (void)unused;
   char path[256];
-  strcpy(path, scratch_path("a.pc2"));
+  snprintf(path, sizeof path, "%s", scratch_path("a.pc2"));
   sn_pc2* pc2 = open_cache(path, 0);
   append_frames(pc2, 0, 2);
   sn_pc2_close(pc2);
@@ -272,7 +272,7 @@ static void a_position_that_is_not_finite_is_our_own_mistake_in_writing(void** u
 static void a_full_disk_leaves_the_cache_valid(void** unused) {
   (void)unused;
   char path[256];
-  strcpy(path, scratch_path("a.pc2"));
+  snprintf(path, sizeof path, "%s", scratch_path("a.pc2"));
   sn_pc2* pc2 = open_cache(path, 0);
   append_frames(pc2, 0, 2);
   struct rlimit before, small;

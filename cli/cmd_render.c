@@ -1,0 +1,211 @@
+// sinew render DIR: a picture of one frame, or a sheet of many.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "options.h"
+
+#define MAX_PATH 4096
+#define TILE 400
+#define SINGLE 1200
+#define SHEET_COLUMNS 4
+#define SHEET_TILES 12
+
+typedef struct render_options {
+  const char* folder;
+  const char* out;
+  const char* camera;
+  int frame;  // 0: a sheet
+  bool help;
+} render_options;
+
+typedef struct drawn_body {
+  char pc2[MAX_PATH];
+  const sn_mesh* mesh;
+  sn_pc2_info info;
+  float* positions;
+  float* marks;  // NULL without a group `dark`
+} drawn_body;
+
+typedef struct picture {
+  sn_scene* scene;
+  drawn_body* bodies;
+  sn_drawn_surface* surfaces;
+  sn_view view;
+  uint32_t frame_count;  // that all bodies have
+  sn_image image;
+} picture;
+
+static sn_status fail(sn_error* err, sn_status status, const char* text) {
+  err->status = status;
+  snprintf(err->text, sizeof err->text, "%s", text);
+  return status;
+}
+
+// Eyes, noses and the like: a group named `dark` is drawn so.
+static sn_status mark_dark_group(drawn_body* body, sn_error* err) {
+  for (uint32_t g = 0; g < body->mesh->group_count; ++g) {
+    if (strcmp(body->mesh->groups[g].name, "dark") != 0) continue;
+    body->marks = malloc(sizeof(float) * body->mesh->vertex_count);
+    if (!body->marks) return fail(err, SN_ERR_MEMORY, "out of memory");
+    return sn_mesh_mark_group(body->mesh, &body->mesh->groups[g], body->marks, err);
+  }
+  return SN_OK;
+}
+
+static sn_status open_body(const render_options* o, picture* p, uint32_t b, sn_error* err) {
+  drawn_body* body = &p->bodies[b];
+  body->mesh = &p->scene->bodies[b].mesh;
+  snprintf(body->pc2, sizeof body->pc2, "%s/%s.pc2", o->folder, p->scene->bodies[b].name);
+  sn_status status = sn_pc2_read_info(body->pc2, &body->info, err);
+  if (status != SN_OK) return status;
+  if (body->info.vertex_count != body->mesh->vertex_count) {
+    return fail(err, SN_ERR_INPUT, "the cache and the surface differ in vertices; run again");
+  }
+  if (b == 0 || body->info.frame_count < p->frame_count) p->frame_count = body->info.frame_count;
+  body->positions = malloc(sizeof(float) * 3 * body->mesh->vertex_count);
+  if (!body->positions) return fail(err, SN_ERR_MEMORY, "out of memory");
+  p->surfaces[b] = (sn_drawn_surface){.positions = body->positions,
+                                      .vertex_count = body->mesh->vertex_count,
+                                      .triangles = body->mesh->triangles,
+                                      .triangle_count = body->mesh->triangle_count,
+                                      .base = sn_colour_skin(),
+                                      .mark = sn_colour_dark()};
+  status = mark_dark_group(body, err);
+  p->surfaces[b].marks = body->marks;
+  return status;
+}
+
+static sn_status load_frame(picture* p, uint32_t index, sn_error* err) {
+  for (uint32_t b = 0; b < p->scene->body_count; ++b) {
+    sn_status status = sn_pc2_read_frame(p->bodies[b].pc2, index, p->bodies[b].positions, err);
+    if (status != SN_OK) return status;
+  }
+  return SN_OK;
+}
+
+// "AZIMUTH,ELEVATION" in degrees.
+static sn_status set_view(const render_options* o, picture* p, sn_error* err) {
+  double azimuth = 30, elevation = 15;
+  if (o->camera && sscanf(o->camera, "%lf,%lf", &azimuth, &elevation) != 2) {
+    return fail(err, SN_ERR_USAGE, "--camera: expected AZIMUTH,ELEVATION in degrees, e.g. 30,15");
+  }
+  if (!(fabs(azimuth) <= 3600) || !(fabs(elevation) <= 90)) {
+    return fail(err, SN_ERR_USAGE, "--camera: expected an elevation between -90 and 90 degrees");
+  }
+  p->view = sn_view_make(p->scene->up, azimuth, elevation);
+  for (uint32_t f = 0; f < p->frame_count; ++f) {
+    sn_status status = load_frame(p, f, err);
+    if (status != SN_OK) return status;
+    for (uint32_t b = 0; b < p->scene->body_count; ++b) {
+      sn_view_include(&p->view, p->bodies[b].positions, p->bodies[b].mesh->vertex_count);
+    }
+  }
+  return SN_OK;
+}
+
+static sn_status draw_frame(picture* p, uint32_t index, const int rectangle[4], sn_error* err) {
+  char label[32];
+  sn_status status = load_frame(p, index, err);
+  if (status == SN_OK) {
+    status = sn_image_draw_surfaces(&p->image, rectangle, &p->view, p->surfaces,
+                                    p->scene->body_count, err);
+  }
+  snprintf(label, sizeof label, "frame %d", (int)p->bodies[0].info.first_frame + (int)index);
+  sn_image_draw_text(&p->image, rectangle[0] + 10, rectangle[1] + 10, 2, (sn_colour){80, 85, 100},
+                     label);
+  return status;
+}
+
+static sn_status draw_single(const render_options* o, picture* p, sn_error* err) {
+  int index = o->frame - (int)p->bodies[0].info.first_frame;
+  if (index < 0 || index >= (int)p->frame_count) {
+    return fail(err, SN_ERR_USAGE, "--frame: the cache has no such frame");
+  }
+  const int all[4] = {0, 0, SINGLE, SINGLE * 3 / 4};
+  sn_status status = sn_image_create(all[2], all[3], &p->image, err);
+  return status == SN_OK ? draw_frame(p, (uint32_t)index, all, err) : status;
+}
+
+// Up to twelve frames, evenly chosen, the first and the last among them.
+static sn_status draw_sheet(picture* p, sn_error* err) {
+  uint32_t tiles = p->frame_count < SHEET_TILES ? p->frame_count : SHEET_TILES;
+  int columns = tiles < SHEET_COLUMNS ? (int)tiles : SHEET_COLUMNS;
+  int rows = ((int)tiles + columns - 1) / columns;
+  sn_status status = sn_image_create(columns * TILE, rows * TILE, &p->image, err);
+  for (uint32_t t = 0; t < tiles && status == SN_OK; ++t) {
+    uint32_t index = tiles > 1 ? t * (p->frame_count - 1) / (tiles - 1) : 0;
+    const int tile[4] = {(int)t % columns * TILE, (int)t / columns * TILE, TILE, TILE};
+    status = draw_frame(p, index, tile, err);
+  }
+  return status;
+}
+
+static sn_status draw(const render_options* o, picture* p, sn_error* err) {
+  char path[MAX_PATH];
+  snprintf(path, sizeof path, "%s/scene.json", o->folder);
+  sn_status status = sn_scene_load(path, NULL, 0, &p->scene, err);
+  if (status != SN_OK) return status;
+  p->bodies = calloc(p->scene->body_count, sizeof *p->bodies);
+  p->surfaces = calloc(p->scene->body_count, sizeof *p->surfaces);
+  if (!p->bodies || !p->surfaces) return fail(err, SN_ERR_MEMORY, "out of memory");
+  for (uint32_t b = 0; b < p->scene->body_count && status == SN_OK; ++b) {
+    status = open_body(o, p, b, err);
+  }
+  if (status == SN_OK && p->frame_count == 0) {
+    status = fail(err, SN_ERR_INPUT, "the caches have no frame yet; run the scene first");
+  }
+  if (status == SN_OK) status = set_view(o, p, err);
+  if (status == SN_OK) status = o->frame ? draw_single(o, p, err) : draw_sheet(p, err);
+  return status == SN_OK ? sn_image_save_png(&p->image, o->out, err) : status;
+}
+
+static void destroy(picture* p) {
+  for (uint32_t b = 0; p->bodies && b < p->scene->body_count; ++b) {
+    free(p->bodies[b].positions);
+    free(p->bodies[b].marks);
+  }
+  free(p->bodies);
+  free(p->surfaces);
+  sn_image_destroy(&p->image);
+  sn_scene_destroy(p->scene);
+}
+
+int command_render(int argc, char** argv) {
+  render_options o = {0};
+  const option table[] = {
+      {"-o", OPTION_TEXT, "FILE.png", "the picture (default: DIR/sheet.png or DIR/frame.png)",
+       &o.out},
+      {"--frame", OPTION_INT, "N", "one frame instead of a sheet of twelve", &o.frame},
+      {"--camera", OPTION_TEXT, "A,E", "azimuth and elevation in degrees (default 30,15)",
+       &o.camera},
+      {"--help", OPTION_FLAG, NULL, "this text", &o.help},
+      {NULL, OPTION_FLAG, NULL, NULL, NULL},
+  };
+  sn_error err = {0};
+  text_list words = {0};
+  char out[MAX_PATH];
+  if (options_parse(table, argc, argv, &words, &err) != SN_OK) return report_error(&err);
+  if (o.help) {
+    options_print_help("sinew render DIR [options]", "Draw what a run left in DIR.", table);
+    return SN_OK;
+  }
+  if (words.count != 1) {
+    fprintf(stderr, "sinew: render: expected the folder of a run; sinew render --help says more\n");
+    return SN_ERR_USAGE;
+  }
+  o.folder = words.items[0];
+  if (!o.out) {
+    snprintf(out, sizeof out, "%s/%s", o.folder, o.frame ? "frame.png" : "sheet.png");
+    o.out = out;
+  }
+  listen_to_log(false);
+  picture p = {0};
+  sn_status status = draw(&o, &p, &err);
+  destroy(&p);
+  if (status != SN_OK) return report_error(&err);
+  printf("%s\n", o.out);
+  return SN_OK;
+}

@@ -1,0 +1,70 @@
+// A solid cantilever that sags by a quarter of its length, against an independent high-order
+// computation of the same law: box 1 x 0.25 x 0.25 m, E = 1 MPa, nu = 0.3, 1000 kg/m3, 9.81 m/s2.
+// Corotated: the centre of the end face moves by (-0.03033, -0.23646), trusted to four digits;
+// strain energy 29.690 J, volume 0.062478 m3.
+#include <math.h>
+
+#include "scene/scenes.h"
+
+static int make_beam(void** unused) {
+  if (make_scratch_folder(unused) != 0) return -1;
+  write_box("beam.obj", 1, 0.25, 0.25);
+  return 0;
+}
+
+// @param through cells through the thickness
+static void sag(const char* coarsen, int through, double tolerance) {
+  char text[1024];
+  snprintf(
+      text, sizeof text,
+      "{\"mode\": \"quasistatic\", \"frames\": [1, 1], \"bodies\": [{\"surface\": \"beam.obj\","
+      " \"cell\": %.17g, \"coarsen\": %s, \"density\": 1000,"
+      " \"material\": {\"young\": 1e6, \"poisson\": 0.3}}],"
+      " \"fixed\": [{\"where\": {\"box\": [[0, 0, 0], [0, 1, 1]]}}],"
+      " \"solver\": {\"newton\": {\"max\": 30, \"tolerance\": 1e-5},"
+      "               \"krylov\": {\"max\": 2000}}}",
+      0.25 / through, coarsen);
+  loaded l = load_scene(text, 2);
+  sn_frame_stats stats = step(&l, 1);
+  const float* p = surface(&l);
+  double tip[2] = {-1, -0.125};
+  for (int c = 1; c < 8; c += 2) {
+    tip[0] += p[3 * c] / 4.0;
+    tip[1] += p[3 * c + 1] / 4.0;
+  }
+  print_message("coarsen %s, %d cells through: tip (%.5f, %.5f), energy %.3f, volume %.6f\n",
+                coarsen, through, tip[0], tip[1], stats.energy_elastic, stats.volume);
+  assert_true(stats.converged);
+  assert_near(tip[0], -0.03033, tolerance * 0.23646);
+  assert_near(tip[1], -0.23646, tolerance * 0.23646);
+  assert_near(stats.energy_elastic, 29.690, 2 * tolerance * 29.690);
+  assert_near(stats.volume, 0.062478, 1e-3 * 0.062478);
+  unload(&l);
+}
+
+static void a_uniform_grid_of_16_cells_through_is_right_within_1_percent(void** unused) {
+  (void)unused;
+  sag("0", 16, 0.01);
+}
+
+static void an_octree_of_16_cells_through_is_right_within_3_percent(void** unused) {
+  (void)unused;
+  sag("null", 16, 0.03);
+}
+
+static void eight_cells_through_are_right_within_3_percent(void** unused) {
+  (void)unused;
+  sag("0", 8, 0.03);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(a_uniform_grid_of_16_cells_through_is_right_within_1_percent,
+                                      make_beam, remove_scratch_folder),
+      cmocka_unit_test_setup_teardown(an_octree_of_16_cells_through_is_right_within_3_percent,
+                                      make_beam, remove_scratch_folder),
+      cmocka_unit_test_setup_teardown(eight_cells_through_are_right_within_3_percent, make_beam,
+                                      remove_scratch_folder),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,120 @@
+// Small problems for solvers: a chain of springs, dead loads, and a valley that bends.
+#ifndef SN_TESTS_SOLVE_CHAIN_H
+#define SN_TESTS_SOLVE_CHAIN_H
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+// cmocka needs the four above.
+#include <cmocka.h>
+#include <string.h>
+
+#include "math/random.h"
+#include "solve/newton.h"
+
+#define MOST_NODES 64
+#define MOST_UNKNOWNS (3 * MOST_NODES)
+
+// Nodes in a row, a spring from each to the next, and one from each to its place:
+//     E = 1/2 sum_n k_n |u_n+1 - u_n|^2 + 1/2 sum_n c_n |u_n|^2
+typedef struct chain {
+  int node_count;
+  double link[MOST_NODES];    // k_n
+  double anchor[MOST_NODES];  // c_n, may be negative
+} chain;
+
+static inline void chain_apply_to(const chain* c, const double* p, double* y) {
+  for (int n = 0; n < c->node_count; ++n) {
+    for (int i = 3 * n; i < 3 * n + 3; ++i) {
+      y[i] += c->anchor[n] * p[i];
+      if (n + 1 == c->node_count) continue;
+      double pull = c->link[n] * (p[i + 3] - p[i]);
+      y[i] -= pull;
+      y[i + 3] += pull;
+    }
+  }
+}
+
+static inline double chain_energy(const sn_term* term, sn_pool* pool, const double* u) {
+  (void)pool;
+  const chain* c = term->model;
+  double y[MOST_UNKNOWNS] = {0}, sum = 0;
+  chain_apply_to(c, u, y);
+  for (int i = 0; i < 3 * c->node_count; ++i) sum += 0.5 * u[i] * y[i];
+  return sum;
+}
+
+static inline void chain_gradient(const sn_term* term, sn_pool* pool, const double* u, double* g) {
+  (void)pool;
+  chain_apply_to(term->model, u, g);
+}
+
+static inline void chain_apply(const sn_term* term, sn_pool* pool, sn_hessian kind, const double* p,
+                               double* y) {
+  (void)pool;
+  (void)kind;
+  chain_apply_to(term->model, p, y);
+}
+
+static inline void chain_diagonal(const sn_term* term, sn_pool* pool, double* d) {
+  (void)pool;
+  const chain* c = term->model;
+  for (int i = 0; i < 3 * c->node_count; ++i) {
+    int n = i / 3;
+    d[i] += c->anchor[n] + (n > 0 ? c->link[n - 1] : 0) +
+            (n + 1 < c->node_count ? c->link[n] : 0);
+  }
+}
+
+static const sn_term_ops CHAIN = {"chain", chain_energy, chain_gradient,
+                                  NULL,    chain_apply,  chain_diagonal};
+
+// Stiffness from 1 to 1000, so that the diagonal is worth knowing.
+static inline chain make_chain(int node_count, uint64_t seed) {
+  sn_random random = sn_random_seeded(seed);
+  chain c = {.node_count = node_count};
+  for (int n = 0; n < node_count; ++n) c.link[n] = exp(log(1000) * sn_random_unit(&random));
+  return c;
+}
+
+// Loads E = -f.u, which have no stiffness.
+typedef struct dead_loads {
+  size_t count;
+  double forces[MOST_UNKNOWNS];
+} dead_loads;
+
+static inline double dead_energy(const sn_term* term, sn_pool* pool, const double* u) {
+  (void)pool;
+  const dead_loads* loads = term->model;
+  double sum = 0;
+  for (size_t i = 0; i < loads->count; ++i) sum -= loads->forces[i] * u[i];
+  return sum;
+}
+
+static inline void dead_gradient(const sn_term* term, sn_pool* pool, const double* u, double* g) {
+  (void)pool;
+  (void)u;
+  const dead_loads* loads = term->model;
+  for (size_t i = 0; i < loads->count; ++i) g[i] -= loads->forces[i];
+}
+
+static const sn_term_ops DEAD_LOADS = {"loads", dead_energy, dead_gradient, NULL, NULL, NULL};
+
+// Vectors for both solvers, on the heap.
+typedef struct solver {
+  sn_arena* arena;
+  sn_newton_work work;
+} solver;
+
+static inline solver make_solver(size_t unknown_count, int max_steps) {
+  solver s;
+  assert_int_equal(sn_arena_create(&s.arena, NULL), SN_OK);
+  assert_int_equal(sn_newton_work_create(unknown_count, max_steps, s.arena, &s.work, NULL), SN_OK);
+  return s;
+}
+
+static inline void destroy_solver(solver* s) { sn_arena_destroy(s->arena); }
+
+#endif

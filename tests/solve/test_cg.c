@@ -1,0 +1,182 @@
+#include "solve/cg.h"
+
+#include "solve/chain.h"
+
+static const uint8_t FIRST_HELD[MOST_NODES] = {1};
+
+typedef struct cg_case {
+  chain springs;
+  sn_term term;
+  sn_problem problem;
+  solver s;
+  double solution[MOST_UNKNOWNS], b[MOST_UNKNOWNS], x[MOST_UNKNOWNS];
+} cg_case;
+
+// K x = b with a known solution, the first node held.
+static void fill_case(cg_case* c, const chain* springs, uint64_t seed) {
+  sn_random random = sn_random_seeded(seed);
+  size_t unknowns = 3 * (size_t)springs->node_count;
+  *c = (cg_case){.springs = *springs, .s = make_solver(unknowns, 1)};
+  c->term = (sn_term){.ops = &CHAIN, .model = &c->springs};
+  c->problem = (sn_problem){unknowns, &c->term, 1, FIRST_HELD, 0};
+  for (size_t i = 3; i < unknowns; ++i) c->solution[i] = sn_random_symmetric(&random);
+  chain_apply_to(&c->springs, c->solution, c->b);
+  memset(c->b, 0, 3 * sizeof *c->b);
+}
+
+static sn_cg_result solve_case(cg_case* c, const double* diagonal, int max, double tolerance) {
+  sn_cg_opts opts = {SN_HESSIAN_EXACT, diagonal, max, tolerance};
+  for (int i = 0; i < MOST_UNKNOWNS; ++i) c->x[i] = NAN;  // the start must not be read
+  return sn_cg_solve(&c->problem, NULL, &opts, &c->s.work.cg, c->b, c->x);
+}
+
+static double true_residual(const cg_case* c) {
+  double y[MOST_UNKNOWNS] = {0}, off = 0, size = 0;
+  chain_apply_to(&c->springs, c->x, y);
+  for (size_t i = 3; i < c->problem.unknown_count; ++i) {
+    off += (c->b[i] - y[i]) * (c->b[i] - y[i]);
+    size += c->b[i] * c->b[i];
+  }
+  return sqrt(off / size);
+}
+
+static double error_of(const cg_case* c) {
+  double most = 0;
+  for (size_t i = 0; i < c->problem.unknown_count; ++i) {
+    most = fmax(most, fabs(c->x[i] - c->solution[i]));
+  }
+  return most;
+}
+
+// 1/2 x.Kx - b.x
+static double model_value(const cg_case* c) {
+  double value = chain_energy(&c->term, NULL, c->x);
+  for (size_t i = 0; i < c->problem.unknown_count; ++i) value -= c->b[i] * c->x[i];
+  return value;
+}
+
+static void a_chain_is_solved_to_the_tolerance(void** unused) {
+  (void)unused;
+  chain springs = make_chain(20, 1);
+  cg_case c;
+  fill_case(&c, &springs, 2);
+  static const double TOLERANCES[] = {1e-2, 1e-6, 1e-12};
+  int before = 0;
+  for (int t = 0; t < 3; ++t) {
+    sn_cg_result result = solve_case(&c, NULL, 1000, TOLERANCES[t]);
+    assert_int_equal(result.stop, SN_CG_CONVERGED);
+    assert_true(result.residual <= TOLERANCES[t]);
+    assert_true(fabs(true_residual(&c) - result.residual) <= 1e-3 * TOLERANCES[t]);
+    assert_true(result.iterations > before);
+    before = result.iterations;
+  }
+  assert_true(error_of(&c) <= 1e-9);
+  assert_true(c.x[0] == 0 && c.x[1] == 0 && c.x[2] == 0);  // held
+  destroy_solver(&c.s);
+}
+
+static void as_many_iterations_as_eigenvalues_are_enough(void** unused) {
+  (void)unused;
+  // Equal springs, each node tied to its place: one eigenvalue without links.
+  chain springs = {.node_count = 10};
+  for (int n = 0; n < 10; ++n) springs.anchor[n] = 3;
+  cg_case c;
+  fill_case(&c, &springs, 3);
+  assert_int_equal(solve_case(&c, NULL, 100, 1e-12).iterations, 1);
+  assert_true(error_of(&c) <= 1e-14);
+  destroy_solver(&c.s);
+}
+
+static void the_diagonal_changes_the_way_but_not_the_solution(void** unused) {
+  (void)unused;
+  chain springs = make_chain(40, 4);
+  for (int n = 0; n < 40; ++n) springs.anchor[n] = n % 2 ? 1e4 : 1;
+  cg_case c;
+  fill_case(&c, &springs, 5);
+  double diagonal[MOST_UNKNOWNS];
+  sn_problem_diagonal(&c.problem, NULL, diagonal);
+  sn_cg_result plain = solve_case(&c, NULL, 1000, 1e-13);
+  double plain_error = error_of(&c);
+  sn_cg_result preconditioned = solve_case(&c, diagonal, 1000, 1e-13);
+  assert_int_equal(plain.stop, SN_CG_CONVERGED);
+  assert_int_equal(preconditioned.stop, SN_CG_CONVERGED);
+  print_message("%d iterations plain, %d with the diagonal; errors %.1e, %.1e\n", plain.iterations,
+                preconditioned.iterations, plain_error, error_of(&c));
+  assert_true(plain_error <= 1e-9 && error_of(&c) <= 1e-9);
+  assert_true(preconditioned.iterations < plain.iterations);
+  destroy_solver(&c.s);
+}
+
+static void the_limit_on_iterations_is_kept_and_reported(void** unused) {
+  (void)unused;
+  chain springs = make_chain(30, 6);
+  cg_case c;
+  fill_case(&c, &springs, 7);
+  double before = 0;
+  for (int max = 0; max < 8; ++max) {
+    sn_cg_result result = solve_case(&c, NULL, max, 1e-12);
+    assert_int_equal(result.stop, SN_CG_MAX);
+    assert_int_equal(result.iterations, max);
+    // Each iterate is the least of the quadratic model in a larger space.
+    assert_true(max == 0 ? model_value(&c) == 0 : model_value(&c) < before);
+    before = model_value(&c);
+  }
+  destroy_solver(&c.s);
+}
+
+static void nothing_to_solve_takes_no_iteration(void** unused) {
+  (void)unused;
+  chain springs = make_chain(5, 8);
+  cg_case c;
+  fill_case(&c, &springs, 9);
+  memset(c.b, 0, sizeof c.b);
+  sn_cg_result result = solve_case(&c, NULL, 10, 1e-6);
+  assert_int_equal(result.stop, SN_CG_CONVERGED);
+  assert_int_equal(result.iterations, 0);
+  for (size_t i = 0; i < c.problem.unknown_count; ++i) assert_true(c.x[i] == 0);
+  destroy_solver(&c.s);
+}
+
+static void negative_curvature_at_once_leaves_zero(void** unused) {
+  (void)unused;
+  chain springs = {.node_count = 6};
+  for (int n = 0; n < 6; ++n) springs.anchor[n] = -1;
+  cg_case c;
+  fill_case(&c, &springs, 10);
+  sn_cg_result result = solve_case(&c, NULL, 100, 1e-6);
+  assert_int_equal(result.stop, SN_CG_NEGATIVE);
+  assert_int_equal(result.iterations, 0);
+  for (size_t i = 0; i < c.problem.unknown_count; ++i) assert_true(c.x[i] == 0);
+  destroy_solver(&c.s);
+}
+
+static void negative_curvature_later_leaves_a_way_downhill(void** unused) {
+  (void)unused;
+  // Stiff springs along the chain, and one node that is pushed away from its place.
+  chain springs = make_chain(20, 11);
+  springs.anchor[15] = -50;
+  cg_case c;
+  fill_case(&c, &springs, 12);
+  double diagonal[MOST_UNKNOWNS];
+  for (size_t i = 0; i < c.problem.unknown_count; ++i) diagonal[i] = 1 + (double)(i % 7);
+  for (int precondition = 0; precondition < 2; ++precondition) {
+    sn_cg_result result = solve_case(&c, precondition ? diagonal : NULL, 1000, 1e-12);
+    assert_int_equal(result.stop, SN_CG_NEGATIVE);
+    assert_true(result.iterations > 0);
+    assert_true(model_value(&c) < 0);
+  }
+  destroy_solver(&c.s);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_chain_is_solved_to_the_tolerance),
+      cmocka_unit_test(as_many_iterations_as_eigenvalues_are_enough),
+      cmocka_unit_test(the_diagonal_changes_the_way_but_not_the_solution),
+      cmocka_unit_test(the_limit_on_iterations_is_kept_and_reported),
+      cmocka_unit_test(nothing_to_solve_takes_no_iteration),
+      cmocka_unit_test(negative_curvature_at_once_leaves_zero),
+      cmocka_unit_test(negative_curvature_later_leaves_a_way_downhill),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

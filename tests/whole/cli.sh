@@ -1,0 +1,6 @@
+# cli.sh SINEW: runs cli.py in a folder of its own.
+set -u
+command -v python3 > /dev/null || exit 77
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+python3 "$(dirname "$0")/cli.py" "$1" "$folder"
