@@ -73,7 +73,7 @@ static sn_status count_cells(const bench_options* o, const sn_mesh* mesh, double
                     .mode = SN_MODE_QUASISTATIC,
                     .bodies = &body,
                     .body_count = 1,
-                    .solver = {SN_LINEAR_JACOBI_CG, 10, 1e-3, 400, 1e-2, 0}};
+                    .solver = {.linear = SN_LINEAR_JACOBI_CG, .newton_max = 10}};
   sn_pool* pool = NULL;
   sn_model* model = NULL;
   sn_status status = sn_pool_create(o->threads, &pool, err);
@@ -123,6 +123,117 @@ static sn_status bench_growth(const bench_options* o, const sn_mesh* mesh, sn_er
   return SN_OK;
 }
 
+// The cube of section 10.4 of Milne et al. 2016: n cells a side of length n, the eight corner cells
+// held, linearised at rest, free nodes thrown up to 100 cells away.
+typedef struct cube_scene {
+  sn_fixed_desc corners[8];
+  sn_body_desc body;
+  sn_scene scene;
+} cube_scene;
+
+static sn_status make_cube(int n, cube_scene* cube, sn_error* err) {
+  static const uint32_t TRIANGLES[36] = {0, 2, 3, 0, 3, 1, 4, 5, 7, 4, 7, 6, 0, 1, 5, 0, 5, 4,
+                                         2, 6, 7, 2, 7, 3, 0, 4, 6, 0, 6, 2, 1, 3, 7, 1, 7, 5};
+  double positions[24];
+  for (int c = 0; c < 8; ++c) {
+    for (int i = 0; i < 3; ++i) positions[3 * c + i] = c >> i & 1 ? n : 0;
+    sn_vec3 lo = {c & 1 ? n - 1 : 0, c & 2 ? n - 1 : 0, c & 4 ? n - 1 : 0};
+    sn_vec3 hi = {lo.x + 1, lo.y + 1, lo.z + 1};
+    cube->corners[c] =
+        (sn_fixed_desc){.bone = SN_NO_BONE, .where = {.kind = SN_WHERE_BOX, .box = {lo, hi}}};
+  }
+  cube->body = (sn_body_desc){.name = (char*)"cube",
+                              .surface = (char*)"cube",
+                              .cell = 1,
+                              .coarsen = -1,
+                              .material = {1 / 2.6, 0.3 / (1.3 * 0.4)},  // E = 1, nu = 0.3
+                              .density = 1,
+                              .initial = {.rotate = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}}};
+  cube->scene = (sn_scene){
+      .unit = 1,
+      .up = SN_UP_Y,
+      .fps = 24,
+      .first_frame = 1,
+      .last_frame = 1,
+      .substeps = 1,
+      .mode = SN_MODE_QUASISTATIC,
+      .bodies = &cube->body,
+      .body_count = 1,
+      .fixed = cube->corners,
+      .fixed_count = 8,
+      .solver = {.linear = SN_LINEAR_MULTIGRID, .newton_max = 1, .multigrid = {.degree = 3}}};
+  return sn_mesh_from_arrays(positions, 8, TRIANGLES, 12, &cube->body.mesh, err);
+}
+
+typedef struct error_log {
+  const bench_options* o;
+  const char* name;
+} error_log;
+
+static void log_error(void* ctx, int iteration, double error) {
+  const error_log* log = ctx;
+  char figure[64];
+  bool wanted = iteration <= 10 || iteration % 5 == 0;
+  if (!wanted) return;
+  snprintf(figure, sizeof figure, "max_error_at_%d", iteration);
+  print_figure(log->o, "convergence", log->name, figure, error, "1");
+}
+
+static sn_status study_cube(const bench_options* o, int n, const sn_model* model, sn_state* state,
+                            sn_error* err) {
+  static const struct {
+    const char* name;
+    sn_linear_solver linear;
+  } SOLVERS[] = {
+      {"cg", SN_LINEAR_CG}, {"mg", SN_LINEAR_MULTIGRID_ONLY}, {"mgpcg", SN_LINEAR_MULTIGRID}};
+  for (size_t k = 0; k < sizeof SOLVERS / sizeof *SOLVERS; ++k) {
+    char name[32];
+    sn_study_result result;
+    snprintf(name, sizeof name, "%s%d", SOLVERS[k].name, n);
+    error_log log = {o, name};
+    sn_study_opts opts = {.linear = SOLVERS[k].linear,
+                          .max = 20,
+                          .amount = 100,
+                          .seed = 1,
+                          .watch = log_error,
+                          .watch_ctx = &log};
+    sn_status status = sn_state_study(model, state, &opts, &result, err);
+    if (status != SN_OK) return status;
+    print_figure(o, "convergence", name, "seconds_per_iteration",
+                 result.seconds / result.iterations, "s");
+    print_figure(o, "convergence", name, "residual_at_end", result.residual, "1");
+    if (SOLVERS[k].linear != SN_LINEAR_MULTIGRID) continue;
+    opts.max = 200;
+    opts.tolerance = 1e-6;
+    opts.watch = NULL;
+    status = sn_state_study(model, state, &opts, &result, err);
+    if (status != SN_OK) return status;
+    print_figure(o, "convergence", name, "iterations_to_1e-6", result.iterations, "1");
+  }
+  return SN_OK;
+}
+
+static sn_status bench_convergence(const bench_options* o, const sn_mesh* mesh, sn_error* err) {
+  (void)mesh;
+  sn_status status = SN_OK;
+  for (int n = 64; n <= 256 && status == SN_OK; n *= 2) {
+    cube_scene cube = {0};
+    sn_pool* pool = NULL;
+    sn_model* model = NULL;
+    sn_state* state = NULL;
+    status = make_cube(n, &cube, err);
+    if (status == SN_OK) status = sn_pool_create(o->threads, &pool, err);
+    if (status == SN_OK) status = sn_model_build(&cube.scene, pool, &model, err);
+    if (status == SN_OK) status = sn_state_create(model, pool, &state, err);
+    if (status == SN_OK) status = study_cube(o, n, model, state, err);
+    sn_state_destroy(state);
+    sn_model_destroy(model);
+    sn_pool_destroy(pool);
+    sn_mesh_destroy(&cube.body.mesh);
+  }
+  return status;
+}
+
 typedef struct bench {
   const char* name;
   const char* about;
@@ -131,6 +242,7 @@ typedef struct bench {
 
 static const bench BENCHES[] = {
     {"growth", "cells against 1/h, octree and uniform grid", bench_growth},
+    {"convergence", "CG, multigrid and both on a scrambled cube", bench_convergence},
     {NULL, NULL, NULL},
 };
 

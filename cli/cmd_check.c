@@ -83,7 +83,10 @@ static sn_status check(const check_options* o, const char* path, sn_error* err) 
   for (int i = 0; i < o->changes.count; ++i) changes[i].path_and_value = o->changes.items[i];
   sn_status status = sn_scene_load(path, changes, o->changes.count, &scene, err);
   if (status == SN_OK) status = sn_pool_create(o->threads, &pool, err);
-  if (status == SN_OK) status = sn_model_build(scene, pool, &model, err);
+  if (status == SN_OK) {
+    status = sn_model_build(scene, pool, &model, err);
+    if (status != SN_OK) name_scene(path, err);
+  }
   size_t before = sn_memory_used();
   if (status == SN_OK) status = sn_state_create(model, pool, &state, err);
   if (status == SN_OK) print_model(o, scene, model, sn_memory_used() - before);

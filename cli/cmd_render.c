@@ -12,12 +12,14 @@
 #define SINGLE 1200
 #define SHEET_COLUMNS 4
 #define SHEET_TILES 12
+#define SHEET_TILES_BESIDE 8
 
 typedef struct render_options {
   const char* folder;
   const char* out;
   const char* camera;
-  int frame;  // 0: a sheet
+  const char* beside;  // another cache of the first body, drawn in a row below; NULL: none
+  int frame;           // 0: a sheet
   bool help;
 } render_options;
 
@@ -33,6 +35,7 @@ typedef struct picture {
   sn_scene* scene;
   drawn_body* bodies;
   sn_drawn_surface* surfaces;
+  float* other;  // the first body's positions in the other cache, NULL without --beside
   sn_view view;
   uint32_t frame_count;  // that all bodies have
   sn_image image;
@@ -106,6 +109,11 @@ static sn_status set_view(const render_options* o, picture* p, sn_error* err) {
   return SN_OK;
 }
 
+static void label_tile(picture* p, const int rectangle[4], const char* text) {
+  sn_image_draw_text(&p->image, rectangle[0] + 10, rectangle[1] + 10, 2, (sn_colour){80, 85, 100},
+                     text);
+}
+
 static sn_status draw_frame(picture* p, uint32_t index, const int rectangle[4], sn_error* err) {
   char label[32];
   sn_status status = load_frame(p, index, err);
@@ -114,9 +122,34 @@ static sn_status draw_frame(picture* p, uint32_t index, const int rectangle[4], 
                                     p->scene->body_count, err);
   }
   snprintf(label, sizeof label, "frame %d", (int)p->bodies[0].info.first_frame + (int)index);
-  sn_image_draw_text(&p->image, rectangle[0] + 10, rectangle[1] + 10, 2, (sn_colour){80, 85, 100},
-                     label);
+  label_tile(p, rectangle, label);
   return status;
+}
+
+// The first body as the other cache has it.
+static sn_status draw_beside(const render_options* o, picture* p, uint32_t index,
+                             const int rectangle[4], sn_error* err) {
+  sn_status status = sn_pc2_read_frame(o->beside, index, p->other, err);
+  if (status != SN_OK) return status;
+  sn_drawn_surface surface = p->surfaces[0];
+  surface.positions = p->other;
+  status = sn_image_draw_surfaces(&p->image, rectangle, &p->view, &surface, 1, err);
+  const char* slash = strrchr(o->beside, '/');
+  label_tile(p, rectangle, slash ? slash + 1 : o->beside);
+  return status;
+}
+
+static sn_status open_beside(const render_options* o, picture* p, sn_error* err) {
+  sn_pc2_info info;
+  if (!o->beside) return SN_OK;
+  sn_status status = sn_pc2_read_info(o->beside, &info, err);
+  if (status != SN_OK) return status;
+  if (info.vertex_count != p->bodies[0].info.vertex_count) {
+    return fail(err, SN_ERR_INPUT, "--beside: the cache is of a mesh with other vertices");
+  }
+  if (info.frame_count < p->frame_count) p->frame_count = info.frame_count;
+  p->other = malloc(sizeof(float) * 3 * info.vertex_count);
+  return p->other ? SN_OK : fail(err, SN_ERR_MEMORY, "out of memory");
 }
 
 static sn_status draw_single(const render_options* o, picture* p, sn_error* err) {
@@ -129,16 +162,19 @@ static sn_status draw_single(const render_options* o, picture* p, sn_error* err)
   return status == SN_OK ? draw_frame(p, (uint32_t)index, all, err) : status;
 }
 
-// Up to twelve frames, evenly chosen, the first and the last among them.
-static sn_status draw_sheet(picture* p, sn_error* err) {
-  uint32_t tiles = p->frame_count < SHEET_TILES ? p->frame_count : SHEET_TILES;
+// Up to twelve frames (eight beside another cache), evenly chosen, the first and the last among them.
+static sn_status draw_sheet(const render_options* o, picture* p, sn_error* err) {
+  uint32_t most = o->beside ? SHEET_TILES_BESIDE : SHEET_TILES;
+  uint32_t tiles = p->frame_count < most ? p->frame_count : most;
   int columns = tiles < SHEET_COLUMNS ? (int)tiles : SHEET_COLUMNS;
-  int rows = ((int)tiles + columns - 1) / columns;
-  sn_status status = sn_image_create(columns * TILE, rows * TILE, &p->image, err);
+  int rows = ((int)tiles + columns - 1) / columns, height = o->beside ? 2 * TILE : TILE;
+  sn_status status = sn_image_create(columns * TILE, rows * height, &p->image, err);
   for (uint32_t t = 0; t < tiles && status == SN_OK; ++t) {
     uint32_t index = tiles > 1 ? t * (p->frame_count - 1) / (tiles - 1) : 0;
-    const int tile[4] = {(int)t % columns * TILE, (int)t / columns * TILE, TILE, TILE};
+    int tile[4] = {(int)t % columns * TILE, (int)t / columns * height, TILE, TILE};
     status = draw_frame(p, index, tile, err);
+    tile[1] += TILE;
+    if (o->beside && status == SN_OK) status = draw_beside(o, p, index, tile, err);
   }
   return status;
 }
@@ -157,8 +193,9 @@ static sn_status draw(const render_options* o, picture* p, sn_error* err) {
   if (status == SN_OK && p->frame_count == 0) {
     status = fail(err, SN_ERR_INPUT, "the caches have no frame yet; run the scene first");
   }
+  if (status == SN_OK) status = open_beside(o, p, err);
   if (status == SN_OK) status = set_view(o, p, err);
-  if (status == SN_OK) status = o->frame ? draw_single(o, p, err) : draw_sheet(p, err);
+  if (status == SN_OK) status = o->frame ? draw_single(o, p, err) : draw_sheet(o, p, err);
   return status == SN_OK ? sn_image_save_png(&p->image, o->out, err) : status;
 }
 
@@ -167,6 +204,7 @@ static void destroy(picture* p) {
     free(p->bodies[b].positions);
     free(p->bodies[b].marks);
   }
+  free(p->other);
   free(p->bodies);
   free(p->surfaces);
   sn_image_destroy(&p->image);
@@ -181,6 +219,7 @@ int command_render(int argc, char** argv) {
       {"--frame", OPTION_INT, "N", "one frame instead of a sheet of twelve", &o.frame},
       {"--camera", OPTION_TEXT, "A,E", "azimuth and elevation in degrees (default 30,15)",
        &o.camera},
+      {"--beside", OPTION_TEXT, "FILE.pc2", "draw this cache of the first body below", &o.beside},
       {"--help", OPTION_FLAG, NULL, "this text", &o.help},
       {NULL, OPTION_FLAG, NULL, NULL, NULL},
   };

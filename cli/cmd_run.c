@@ -86,7 +86,10 @@ static sn_status prepare(const run_options* o, const char* path, simulation* sim
     int threads = o->threads >= 0 ? o->threads : sim->scene->solver.threads;
     status = sn_pool_create(threads, &sim->pool, err);
   }
-  if (status == SN_OK) status = sn_model_build(sim->scene, sim->pool, &sim->model, err);
+  if (status == SN_OK) {
+    status = sn_model_build(sim->scene, sim->pool, &sim->model, err);
+    if (status != SN_OK) name_scene(path, err);
+  }
   if (status == SN_OK) status = sn_state_create(sim->model, sim->pool, &sim->state, err);
   if (status == SN_OK) {
     status = sn_run_open(&opts, sim->model, sim->scene, sim->state, &sim->run, err);

@@ -154,6 +154,15 @@ int report_error(const sn_error* err) {
   return (int)err->status;
 }
 
+void name_scene(const char* path, sn_error* err) {
+  char text[sizeof err->text];
+  if (err->status != SN_ERR_INPUT || strncmp(err->text, path, strlen(path)) == 0) return;
+  memcpy(text, err->text, sizeof text);
+  int length = snprintf(err->text, sizeof err->text, "%s: ", path);
+  if (length < 0 || (size_t)length >= sizeof err->text) length = 0;
+  snprintf(err->text + length, sizeof err->text - (size_t)length, "%s", text);
+}
+
 static void print_message(void* user, sn_log_level level, const char* text) {
   (void)user;
   fprintf(stderr, "sinew: %s%s\n", level == SN_LOG_WARNING ? "warning: " : "", text);

@@ -42,6 +42,9 @@ const char* nearest_name(const char* word, const char* const* names);
 // Print `sinew: text` to stderr and return the status as exit code.
 int report_error(const sn_error* err);
 
+// Put the scene's name before a message that begins with a place in it.
+void name_scene(const char* path, sn_error* err);
+
 // Send the library's warnings to stderr, unless quiet.
 void listen_to_log(bool quiet);
 

@@ -140,16 +140,35 @@ typedef struct sn_force_desc {
 } sn_force_desc;
 
 /// How the linear system of a Newton step is solved.
-typedef enum sn_linear_solver { SN_LINEAR_CG, SN_LINEAR_JACOBI_CG } sn_linear_solver;
+typedef enum sn_linear_solver {
+  SN_LINEAR_CG,             ///< without preconditioner
+  SN_LINEAR_JACOBI_CG,      ///< with the diagonal
+  SN_LINEAR_MULTIGRID,      ///< CG with one multigrid V-cycle an iteration
+  SN_LINEAR_MULTIGRID_ONLY  ///< V-cycles without CG
+} sn_linear_solver;
+
+/// What evens out the error on each level of multigrid.
+typedef enum sn_smoother { SN_SMOOTHER_JACOBI, SN_SMOOTHER_CHEBYSHEV } sn_smoother;
+/// How the coarsest level of multigrid is solved.
+typedef enum sn_coarsest { SN_COARSEST_CHOLESKY, SN_COARSEST_JACOBI } sn_coarsest;
+
+/// The multigrid cycle. The defaults choose the damping of every level by its largest eigenvalue.
+typedef struct sn_multigrid_opts {
+  sn_smoother smoother;  ///< Default jacobi.
+  double damping;        ///< of Jacobi; 0 = automatic, the default.
+  int degree;            ///< of Chebyshev, 1 to 8. Default 3.
+  sn_coarsest coarsest;  ///< cholesky, or 16 Jacobi iterations. Default cholesky.
+} sn_multigrid_opts;
 
 /// When a frame counts as solved, and how hard to try.
 typedef struct sn_solver_opts {
-  sn_linear_solver linear;  ///< Default jacobi-cg.
+  sn_linear_solver linear;  ///< Default multigrid.
   int newton_max;           ///< Newton steps a frame, >= 1. Default 10.
   double newton_tolerance;  ///< relative force residual at which a frame is done. Default 1e-3.
-  int krylov_max;           ///< CG iterations a Newton step, >= 1. Default 400.
+  int krylov_max;  ///< CG iterations a Newton step, >= 1. Default 20, 400 without multigrid.
   double krylov_tolerance;  ///< relative residual at which CG stops. Default 1e-2.
   int threads;              ///< 0 = one a processor. Never changes the result.
+  sn_multigrid_opts multigrid;
 } sn_solver_opts;
 
 /// What a run writes.

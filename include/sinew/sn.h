@@ -7,6 +7,7 @@
 #define SINEW_SN_H
 
 #include "sinew/base.h"
+#include "sinew/gltf.h"
 #include "sinew/io.h"
 #include "sinew/math.h"
 #include "sinew/mesh.h"

@@ -60,6 +60,32 @@ SN_API uint32_t sn_model_surface_count(const sn_model* model, uint32_t body);
 SN_API void sn_surface_extract(const sn_model* model, const sn_state* state, uint32_t body,
                                float* positions);
 
+/// How a linear solver does on the model's own stiffness, linearised at rest.
+typedef struct sn_study_opts {
+  sn_linear_solver linear;  ///< MULTIGRID and MULTIGRID_ONLY need a scene with one of the two
+  int max;                  ///< iterations, >= 1
+  double tolerance;         ///< of the relative residual; 0 runs all iterations
+  double amount;            ///< free nodes start at random places within this distance, m
+  uint64_t seed;
+  /// Called after each iteration with the largest displacement left, over that of the start; may be
+  /// NULL.
+  void (*watch)(void* ctx, int iteration, double max_error);
+  void* watch_ctx;
+} sn_study_opts;
+
+/// What a study came to.
+typedef struct sn_study_result {
+  int iterations;
+  double residual;  ///< |K x| / |K x_start| at the end, computed anew in double precision
+  double seconds;
+  bool converged;
+} sn_study_result;
+
+/// Solve K x = 0 from random displacements x, so that the error is x itself (Milne et al. 2016,
+/// section 10.4). The state's own displacements are lost.
+SN_API sn_status sn_state_study(const sn_model* model, sn_state* state, const sn_study_opts* opts,
+                                sn_study_result* result, sn_error* err);
+
 /// Write the state to a file: versioned, checksummed, replaced as a whole.
 SN_API sn_status sn_state_save(const sn_model* model, const sn_state* state, const char* path,
                                sn_error* err);

@@ -9,7 +9,7 @@
 #define CELLS_PER_AREA 2.7
 #define CUT_CELLS_PER_AREA 1.6
 // Everything that building and solving needs, for each cell.
-#define BYTES_PER_CELL 1000.0
+#define BYTES_PER_CELL 2000.0
 
 #define DEFAULT_CELLS 100000.0
 

@@ -199,31 +199,42 @@ static sn_status attachment_stiffness(attach_ctx* ctx, uint32_t i, double* node_
   return SN_OK;
 }
 
+// The ties of attachment i, in scratch memory.
+static sn_status list_ties(attach_ctx* ctx, uint32_t i, double* stiffness, sn_tie** ties,
+                           uint32_t* count, sn_error* err) {
+  uint32_t nodes = ctx->body->tree.node_count;
+  *count = 0;
+  memset(stiffness, 0, nodes * sizeof *stiffness);
+  SN_TRY(attachment_stiffness(ctx, i, stiffness, err));
+  for (uint32_t n = 0; n < nodes; ++n) *count += stiffness[n] > 0;
+  SN_TRY(SN_ARENA_NEW(ctx->scratch, *count, ties, err));
+  uint32_t at = 0;
+  for (uint32_t n = 0; n < nodes; ++n) {
+    if (stiffness[n] > 0)
+      (*ties)[at++] = (sn_tie){n, ctx->scene->attachments[i].bone, stiffness[n]};
+  }
+  return SN_OK;
+}
+
 static sn_status make_ties(attach_ctx* ctx, sn_error* err) {
   sn_body* body = ctx->body;
-  uint32_t nodes = body->tree.node_count, mine = 0;
-  for (uint32_t i = 0; i < ctx->scene->attachment_count; ++i) {
-    mine += ctx->scene->attachments[i].body == ctx->index;
-  }
+  uint32_t attachments = ctx->scene->attachment_count;
   double* stiffness;
-  SN_TRY(SN_ARENA_NEW(ctx->scratch, (size_t)nodes * mine, &stiffness, err));
-  size_t count = 0;
-  double* row = stiffness;
-  for (uint32_t i = 0; i < ctx->scene->attachment_count; ++i) {
+  sn_tie** lists;
+  uint32_t* counts;
+  SN_TRY(SN_ARENA_NEW(ctx->scratch, body->tree.node_count, &stiffness, err));
+  SN_TRY(SN_ARENA_NEW(ctx->scratch, attachments, &lists, err));
+  SN_TRY(SN_ARENA_NEW(ctx->scratch, attachments, &counts, err));
+  for (uint32_t i = 0; i < attachments; ++i) {
     if (ctx->scene->attachments[i].body != ctx->index) continue;
-    SN_TRY(attachment_stiffness(ctx, i, row, err));
-    for (uint32_t n = 0; n < nodes; ++n) count += row[n] > 0;
-    row += nodes;
+    SN_TRY(list_ties(ctx, i, stiffness, &lists[i], &counts[i], err));
+    body->tie_count += counts[i];
   }
-  SN_TRY(SN_ARENA_NEW(ctx->arena, count, &body->ties, err));
-  row = stiffness;
-  for (uint32_t i = 0; i < ctx->scene->attachment_count; ++i) {
-    const sn_attachment_desc* desc = &ctx->scene->attachments[i];
-    if (desc->body != ctx->index) continue;
-    for (uint32_t n = 0; n < nodes; ++n) {
-      if (row[n] > 0) body->ties[body->tie_count++] = (sn_tie){n, desc->bone, row[n]};
-    }
-    row += nodes;
+  SN_TRY(SN_ARENA_NEW(ctx->arena, body->tie_count, &body->ties, err));
+  uint32_t at = 0;
+  for (uint32_t i = 0; i < attachments; ++i) {
+    if (counts[i]) memcpy(body->ties + at, lists[i], counts[i] * sizeof *body->ties);
+    at += counts[i];
   }
   return SN_OK;
 }

@@ -129,5 +129,6 @@ void sn_body_make_terms(const sn_body* body, sn_body_work* work, sn_term terms[S
   const sn_term_ops* ops[SN_BODY_TERMS] = {&FLESH, &TIES, &LOADS};
   for (int t = 0; t < SN_BODY_TERMS; ++t) {
     terms[t] = (sn_term){.ops = ops[t], .model = body, .work = work, .begin = {body->begin, 0}};
+    terms[t].on_all_levels = ops[t] == &FLESH;
   }
 }

@@ -12,30 +12,14 @@
 //   |  |/      |/ /        centre (m = 1, 2, 4: F = I + 2/h [q_1 q_2 q_4]) and four hourglass modes
 //   |  0-------1          (m = 3, 5, 6, 7), which the one-point rule cannot see. Integrating the
 //   +----> x              Laplacian part mu |F|^2 exactly gives those the diagonal energy
-//                             E_hourglass = 4 mu h (2/3 (|q_3|^2 + |q_5|^2 + |q_6|^2) + 1/3
-//                             |q_7|^2).
+//         E_hourglass = 4 mu h (2/3 (|q_3|^2 + |q_5|^2 + |q_6|^2) + 1/3 |q_7|^2).
 //
 //     E = h^3 (mu |F - R|^2 + lambda/2 tr^2(R^T F - I)) + E_hourglass,      F = R S
-//
-// Hanging corners. A cell that is child k of its parent has corners that may lie in the middle of
-// an edge or face of a larger neighbour. The unknown that stands in its place is the parent's
-// corner of the same number; the corner itself is interpolated between corner k (which never hangs)
-// and it:
-//     edge  c = k ^ i:      x_c = (x_k + X_c) / 2
-//     face  c = k ^ i ^ j:  x_c = (x_k + X_{k^i} + X_{k^j} + X_c) / 4
-// This is the 8x8 matrix W of the paper; the forces go back by its transpose.
 #ifndef SN_ELASTICITY_COROTATED_CELL_H
 #define SN_ELASTICITY_COROTATED_CELL_H
 
-#include <stdint.h>
-
 #include "math/hessian.h"
-
-// How the corners of a cell hang: bit c of `hanging` is set where corner c does.
-typedef struct sn_cell_shape {
-  uint8_t child;    // which child of its parent the cell is, 0..7
-  uint8_t hanging;  // mask over corners
-} sn_cell_shape;
+#include "octree/hanging.h"
 
 typedef struct sn_cell_material_d {
   double h, mu, lambda;  // edge in m, Lame parameters in Pa
@@ -91,11 +75,5 @@ void sn_cell_diagonal_d(sn_cell_shape shape, const sn_cell_material_d* material,
                         const sn_cell_tangent_d* tangent, sn_hessian kind, double d[8][3]);
 void sn_cell_diagonal_f(sn_cell_shape shape, const sn_cell_material_f* material,
                         const sn_cell_tangent_f* tangent, sn_hessian kind, float d[8][3]);
-
-// W and its transpose, for values of any kind at the corners.
-void sn_cell_conform_to_corner_d(sn_cell_shape shape, const double conforming[8], double corner[8]);
-void sn_cell_conform_to_corner_f(sn_cell_shape shape, const float conforming[8], float corner[8]);
-void sn_cell_corner_to_conform_d(sn_cell_shape shape, const double corner[8], double conforming[8]);
-void sn_cell_corner_to_conform_f(sn_cell_shape shape, const float corner[8], float conforming[8]);
 
 #endif

@@ -1,40 +1,5 @@
 // The body of corotated_cell.c, for SN_REAL. See corotated_cell.h for numbering and formulas.
 
-// Interpolation of a hanging corner c: half or quarter of corner k, the way there, and c itself.
-void SN_P(sn_cell_conform_to_corner)(sn_cell_shape shape, const SN_REAL conforming[8],
-                                     SN_REAL corner[8]) {
-  int k = shape.child;
-  for (int c = 0; c < 8; ++c) {
-    corner[c] = conforming[c];
-    if (!(shape.hanging >> c & 1)) continue;
-    int away = c ^ k;           // one bit: edge; two bits: face
-    int first = away & -away;   // the lower bit
-    int second = away ^ first;  // the other, 0 for an edge
-    corner[c] = second ? (SN_REAL)0.25 * (conforming[k] + conforming[k ^ first] +
-                                          conforming[k ^ second] + conforming[c])
-                       : (SN_REAL)0.5 * (conforming[k] + conforming[c]);
-  }
-}
-
-void SN_P(sn_cell_corner_to_conform)(sn_cell_shape shape, const SN_REAL corner[8],
-                                     SN_REAL conforming[8]) {
-  int k = shape.child;
-  for (int c = 0; c < 8; ++c) conforming[c] = shape.hanging >> c & 1 ? 0 : corner[c];
-  for (int c = 0; c < 8; ++c) {
-    if (!(shape.hanging >> c & 1)) continue;
-    int away = c ^ k;
-    int first = away & -away;
-    int second = away ^ first;
-    SN_REAL share = (second ? (SN_REAL)0.25 : (SN_REAL)0.5) * corner[c];
-    conforming[k] += share;
-    conforming[c] += share;
-    if (second) {
-      conforming[k ^ first] += share;
-      conforming[k ^ second] += share;
-    }
-  }
-}
-
 // v_m <- sum_a s_m(a) v_a, in place: one butterfly a bit. Symmetric up to the order of the signs:
 // its transpose is SN_P(walsh_transposed).
 static void SN_P(walsh)(SN_REAL v[8]) {

@@ -35,6 +35,7 @@ typedef struct topology {
 } topology;
 
 #define NONE UINT32_MAX
+#define MANY_PATCHES 256
 
 static int compare_points(const void* a, const void* b) {
   const point_key *p = a, *q = b;
@@ -206,9 +207,9 @@ static double cone_volume(const sn_surface* surface, uint32_t t, sn_vec3 apex) {
   return sn_dot(a, sn_cross(b, c));
 }
 
-// Does the rest of the surface enclose this point? Then a patch around it may be a cavity's wall.
-static bool enclosed_by_others(const sn_surface* surface, const topology* topo, uint32_t patch,
-                               sn_vec3 point) {
+// How often the rest of the surface winds around this point.
+static double winding_of_others(const sn_surface* surface, const topology* topo, uint32_t patch,
+                                sn_vec3 point) {
   double winding = 0;
   for (uint32_t t = 0; t < surface->triangle_count; ++t) {
     if (topo->patch[t] == patch) continue;
@@ -216,7 +217,15 @@ static bool enclosed_by_others(const sn_surface* surface, const topology* topo, 
     for (int i = 0; i < 3; ++i) corner[i] = sn_surface_corner(surface, t, i);
     winding += (topo->turned[t] ? -1.0 : 1.0) * sn_triangle_winding(corner, point);
   }
-  return fabs(winding) > 0.5;
+  return winding;
+}
+
+// Must a patch turn? On its own, if it is inside out. Within others an inward one is taken for the
+// wall of a cavity, and so is an outward one within a skin that is inside out.
+static bool must_turn(const sn_surface* surface, const topology* topo, uint32_t patch,
+                      double volume, uint32_t first) {
+  double around = winding_of_others(surface, topo, patch, sn_surface_corner(surface, first, 0));
+  return fabs(around) > 0.5 ? around < 0 && volume > 0 : volume < 0;
 }
 
 // Turn the patches that are inside out.
@@ -243,9 +252,12 @@ static sn_status turn_patches_outward(const sn_surface* surface, sn_arena* scrat
   // The verdicts first, so that no patch is judged by one already turned.
   uint8_t* turn;
   SN_TRY(SN_ARENA_NEW(scratch, topo->patch_count, &turn, err));
-  for (uint32_t p = 0; p < topo->patch_count; ++p) {
-    turn[p] = volume[p] < 0 &&
-              !enclosed_by_others(surface, topo, p, sn_surface_corner(surface, first[p], 0));
+  bool any = false;
+  for (uint32_t p = 0; p < topo->patch_count; ++p) any = any || volume[p] < 0;
+  for (uint32_t p = 0; p < topo->patch_count && any; ++p) {
+    // Each question reads the whole surface; in a soup of many patches only the inside-out ones ask.
+    if (volume[p] >= 0 && topo->patch_count > MANY_PATCHES) continue;
+    turn[p] = must_turn(surface, topo, p, volume[p], first[p]);
   }
   for (uint32_t t = 0; t < surface->triangle_count; ++t) {
     if (turn[topo->patch[t]]) topo->turned[t] = !topo->turned[t];

@@ -141,6 +141,7 @@ static sn_status find_cache_start(sn_run* run, const sn_scene* scene, sn_error* 
 
 static sn_status start_anew(sn_run* run, const sn_scene* scene, sn_error* err) {
   char path[MAX_PATH];
+  SN_TRY(remove_file(run, "result.json", err));
   SN_TRY(remove_file(run, "checkpoint", err));
   SN_TRY(join_path(run->folder, "stats.jsonl", "", path, err));
   SN_TRY(sn_file_write_atomic(path, "", 0, err));
@@ -153,9 +154,12 @@ static sn_status start_from(sn_run* run, const char* checkpoint, const sn_model*
   SN_TRY(sn_state_load(model, state, checkpoint, err));
   SN_TRY(find_cache_start(run, scene, err));
   int frame = sn_state_frame(state);
-  SN_CHECK(frame >= run->cache_first_frame, err, SN_ERR_INPUT,
-           "%s: of frame %d, but the caches begin at %d; run without --resume", checkpoint, frame,
-           run->cache_first_frame);
+  SN_CHECK(
+      run->cache_first_frame == run->next_frame && frame >= run->next_frame, err, SN_ERR_INPUT,
+      "%s: frame %d of caches that begin at %d, but the run begins at %d; run without --resume, "
+      "or with the frames as they were",
+      checkpoint, frame, run->cache_first_frame, run->next_frame);
+  SN_TRY(remove_file(run, "result.json", err));
   run->next_frame = frame + 1;
   SN_TRY(open_caches(run, scene, (uint32_t)(frame - run->cache_first_frame + 1), err));
   return cut_stats(run, frame, err);
@@ -174,12 +178,11 @@ static sn_status open_run(sn_run* run, const sn_run_opts* opts, const sn_model* 
     if (scene->bodies[b].mesh.vertex_count > most) most = scene->bodies[b].mesh.vertex_count;
   }
   SN_TRY(SN_ARENA_NEW(run->arena, 3 * (size_t)most, &run->positions, err));
-  run->stats_size = 1024 + 16 * (size_t)scene->solver.newton_max;
+  run->stats_size = 1024 + 16 * (size_t)scene->solver.newton_max * (size_t)scene->substeps;
   SN_TRY(SN_ARENA_NEW(run->arena, run->stats_size, &run->stats_text, err));
 
   SN_TRY(sn_folder_create(run->folder, err));
   SN_TRY(find_checkpoint(run, opts, path, err));
-  SN_TRY(remove_file(run, "result.json", err));
   SN_TRY(path[0] ? start_from(run, path, model, scene, state, err) : start_anew(run, scene, err));
   SN_TRY(join_path(run->folder, "scene.json", "", path, err));
   return sn_scene_save(path, scene, err);

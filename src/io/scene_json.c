@@ -119,6 +119,27 @@ static void add_found(line* to, const json_t* value) {
   }
 }
 
+// A message is one line, whatever a name holds.
+static void replace_controls(char* text, char substitute) {
+  for (char* c = text; *c; ++c) {
+    if ((unsigned char)*c < 0x20 || *c == 0x7F) *c = substitute;
+  }
+}
+
+sn_status sn_json_parse(const char* path, const char* bytes, size_t size, json_t** document,
+                        sn_error* err) {
+  if (size >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0) {  // byte order mark
+    bytes += 3;
+    size -= 3;
+  }
+  json_error_t problem;
+  *document = json_loadb(bytes, size, JSON_REJECT_DUPLICATES, &problem);
+  if (*document) return SN_OK;
+  replace_controls(problem.text, ' ');
+  return sn_fail(err, SN_ERR_INPUT, "%s:%d:%d: %s", path, problem.line, problem.column,
+                 problem.text);
+}
+
 sn_status sn_read_fail(sn_reader* r, const sn_place* at, const char* format, ...) {
   char place[PLACE_SIZE], message[1024];
   line to = line_in(place, sizeof place);
@@ -127,10 +148,15 @@ sn_status sn_read_fail(sn_reader* r, const sn_place* at, const char* format, ...
   va_start(args, format);
   vsnprintf(message, sizeof message, format, args);
   va_end(args);
-  for (char* c = message; *c; ++c) {  // a message is one line, whatever a name holds
-    if ((unsigned char)*c < 0x20 || *c == 0x7F) *c = '?';
-  }
+  replace_controls(place, '?');
+  replace_controls(message, '?');
   return sn_fail(r->err, SN_ERR_INPUT, "%s: %s%s%s", r->file, place, place[0] ? ": " : "", message);
+}
+
+sn_status sn_read_pass_on(sn_reader* r, const sn_place* at, const sn_error* cause) {
+  sn_read_fail(r, at, "%s", cause->text);
+  if (r->err) r->err->status = cause->status;
+  return cause->status;
 }
 
 sn_status sn_read_mismatch(sn_reader* r, const sn_place* at, const json_t* value,

@@ -36,6 +36,7 @@ typedef struct sn_reader {
   sn_scene* scene;
   const sn_absence* absences;  // (absence_count)
   size_t absence_count;
+  struct sn_gltf_file* gltf_files;  // read so far
   sn_error* err;
 } sn_reader;
 
@@ -96,8 +97,14 @@ static inline sn_place sn_place_index(const sn_place* parent, size_t index) {
   return (sn_place){parent, NULL, index};
 }
 
+// Parse a JSON text; an error names line and column. A byte order mark is fine.
+sn_status sn_json_parse(const char* path, const char* bytes, size_t size, json_t** document,
+                        sn_error* err);
+
 // "FILE: PLACE: message" as SN_ERR_INPUT.
 sn_status sn_read_fail(sn_reader* r, const sn_place* at, const char* format, ...) SN_PRINTF(3, 4);
+// Pass on why another file, named at this place, could not be read.
+sn_status sn_read_pass_on(sn_reader* r, const sn_place* at, const sn_error* cause);
 // "found X, expected Y". A `value` of NULL is found as nothing.
 sn_status sn_read_mismatch(sn_reader* r, const sn_place* at, const json_t* value,
                            const char* expected);

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "io/scene_gltf.h"
+
 // Join a relative path to the folder of the scene, taking out "." and ".." by name.
 // @return false where it leaves the folder
 static bool join_path(const char* folder, const char* relative, char* joined) {
@@ -28,22 +30,6 @@ static bool join_path(const char* folder, const char* relative, char* joined) {
   }
   joined[length] = 0;
   return true;
-}
-
-static sn_status resolve_path(sn_reader* r, const sn_place* at, const char* given, char** path) {
-  if (given[0] == '/') {
-    *path = sn_arena_copy_string(r->scene->storage, given);
-    return *path ? SN_OK : sn_fail_memory(r->err, strlen(given));
-  }
-  size_t size = strlen(r->folder) + strlen(given) + 2;
-  SN_TRY(SN_ARENA_NEW(r->scene->storage, size, path, r->err));
-  if (!join_path(r->folder, given, *path)) {
-    return sn_read_fail(r, at,
-                        "found \"%.200s\", expected a path below the folder of the scene; "
-                        "for a file elsewhere give the absolute path",
-                        given);
-  }
-  return SN_OK;
 }
 
 // Refuse the kinds of file that this version cannot read, by their ending before any '#'.
@@ -70,24 +56,47 @@ static sn_status scale_mesh(sn_reader* r, const sn_place* at, sn_mesh* mesh) {
   return SN_OK;
 }
 
+sn_status sn_read_path(sn_reader* r, const sn_place* at, json_t* owner, const char* key,
+                       const char* given, size_t length, char** path) {
+  SN_TRY(check_ending(r, at, given));
+  size_t folder = strlen(r->folder), rest = strlen(given) - length;
+  char* file;
+  SN_TRY(SN_ARENA_NEW(r->scene->storage, length + 1, &file, r->err));
+  memcpy(file, given, length);
+  char* whole;  // with the part behind the file
+  SN_TRY(SN_ARENA_NEW(r->scene->storage, folder + length + rest + 2, &whole, r->err));
+  if (file[0] == '/') {
+    memcpy(whole, file, length);
+  } else if (!join_path(r->folder, file, whole)) {
+    return sn_read_fail(r, at,
+                        "found \"%.200s\", expected a path below the folder of the scene; "
+                        "for a file elsewhere give the absolute path",
+                        given);
+  }
+  *path = sn_arena_copy_string(r->scene->storage, whole);
+  if (!*path) return sn_fail_memory(r->err, folder + length);
+  memcpy(whole + strlen(whole), given + length, rest + 1);
+  json_t* absolute = json_string(whole);
+  if (!absolute) {
+    return sn_read_fail(
+        r, at, "the folder \"%.200s\" has a name that is not UTF-8, as JSON must be", r->folder);
+  }
+  return sn_read_replace(r, owner, key, absolute);
+}
+
 sn_status sn_read_mesh(sn_reader* r, const sn_place* owner_at, json_t* owner, const char* key,
                        char** path, sn_mesh* mesh) {
   sn_place at = sn_place_key(owner_at, key);
   const char* given = *path;
-  SN_TRY(check_ending(r, &at, given));
-  SN_TRY(resolve_path(r, &at, given, path));
-  json_t* absolute = json_string(*path);
-  if (!absolute) {
-    return sn_read_fail(
-        r, &at, "the folder \"%.200s\" has a name that is not UTF-8, as JSON must be", r->folder);
-  }
-  SN_TRY(sn_read_replace(r, owner, key, absolute));
-  sn_error cause = {0};
-  sn_status status = sn_mesh_load(*path, mesh, &cause);
-  if (status != SN_OK) {
-    sn_read_fail(r, &at, "%s", cause.text);
-    if (r->err) r->err->status = status;
-    return status;
+  size_t gltf_length = sn_gltf_name_length(given);
+  size_t length = gltf_length > 0 ? gltf_length : strlen(given);
+  SN_TRY(sn_read_path(r, &at, owner, key, given, length, path));
+  if (gltf_length > 0) {
+    const char* name = given[length] == '#' ? given + length + 1 : NULL;
+    SN_TRY(sn_read_gltf_mesh(r, &at, *path, name, mesh));
+  } else {
+    sn_error cause = {0};
+    if (sn_mesh_load(*path, mesh, &cause) != SN_OK) return sn_read_pass_on(r, &at, &cause);
   }
   return scale_mesh(r, &at, mesh);
 }

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "io/scene_gltf.h"
+
 // A body's name is the name of its files, on any system.
 static bool usable_as_file_name(const char* name) {
   size_t length = strlen(name);
@@ -36,8 +38,11 @@ static bool name_is_taken(const json_t* list, const char* name) {
 
 // The file's name without folder and ending, where that can name files.
 static void stem_of(const char* path, char* stem, size_t size) {
-  const char* slash = strrchr(path, '/');
-  snprintf(stem, size, "%s", slash ? slash + 1 : path);
+  size_t length = sn_gltf_name_length(path);
+  if (length == 0) length = strlen(path);
+  size_t start = length;
+  while (start > 0 && path[start - 1] != '/') --start;
+  snprintf(stem, size, "%.*s", (int)(length - start), path + start);
   char* dot = strrchr(stem, '.');
   if (dot && dot != stem) *dot = 0;
   json_t* text = json_string(stem);  // NULL if cut within a character

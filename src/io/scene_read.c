@@ -7,6 +7,7 @@
 
 #include "io/file.h"
 #include "io/scene_change.h"
+#include "io/scene_gltf.h"
 #include "io/scene_json.h"
 #include "io/scene_mesh.h"
 #include "io/scene_names.h"
@@ -36,23 +37,19 @@ static const sn_absence absences[] = {
     {"bodies[].type", "cloth", "write \"flesh\""},
     {"bodies[].type", "layered", "write \"flesh\""},
     {"bodies[].type", "water", "write \"flesh\""},
-    {"bodies[].surface", ".glb", "convert the mesh to OBJ or PLY"},
-    {"bodies[].surface", ".gltf", "convert the mesh to OBJ or PLY"},
-    {"bodies[].surface", ".fbx", "convert the mesh to OBJ or PLY"},
-    {"bones[].mesh", ".glb", "convert the mesh to OBJ or PLY"},
-    {"bones[].mesh", ".gltf", "convert the mesh to OBJ or PLY"},
-    {"bones[].mesh", ".fbx", "convert the mesh to OBJ or PLY"},
+    {"bodies[].surface", ".fbx", "convert the mesh to glTF, OBJ or PLY"},
+    {"bones[].mesh", ".fbx", "convert the mesh to glTF, OBJ or PLY"},
     {"bodies[].material.model", "fixed-corotated", "write \"corotated\""},
     {"bodies[].material.model", "stable-neo-hookean", "write \"corotated\""},
     {"bodies[].material.model", "neo-hookean", "write \"corotated\""},
     {"bodies[].material.model", "stvk", "write \"corotated\""},
     {"bodies[].material.model", "mooney-rivlin", "write \"corotated\""},
     {"bodies[].material.model", "biphasic", "write \"corotated\""},
-    {"*.motion", "{\"from\": ...}", "write a list of keyframes"},
+    {"*.motion.from", ".pc2", "take a .glb or .gltf file, or write a list of keyframes"},
+    {"*.motion.from", ".fbx", "convert it to glTF, or write a list of keyframes"},
+    {"*.motion.from", ".bvh", "convert it to glTF, or write a list of keyframes"},
     {"*.where.map", NULL, "write \"near\", \"box\" or \"group\""},
     {"forces[].wind", NULL, "write \"force\" or \"traction\""},
-    {"solver.linear", "multigrid", "write \"auto\""},
-    {"solver.linear", "multigrid-only", "write \"auto\""},
     {"solver.linear", "minres", "write \"auto\""},
     {"solver.linear", "qmr", "write \"auto\""},
     {"solver.linear", "macroblock", "write \"auto\""},
@@ -101,11 +98,9 @@ static sn_status check_ascending(sn_reader* r, const sn_place* at, const void* f
 // The target's offset is that of an sn_motion.
 static sn_status read_motion(sn_reader* r, const sn_place* at, json_t* owner, const sn_field* field,
                              void* target) {
-  const json_t* value = json_object_get(owner, field->key);
-  if (json_object_get(value, "from")) {
-    SN_TRY(sn_read_check_absent(r, at, "{\"from\": ...}", false));
-  }
+  json_t* value = json_object_get(owner, field->key);
   sn_motion* motion = (sn_motion*)((char*)target + field->offset);
+  if (json_is_object(value)) return sn_read_gltf_motion(r, at, value, motion);
   const sn_field keys = {.key = field->key,
                          .offset = offsetof(sn_motion, keys),
                          .count_offset = offsetof(sn_motion, key_count),
@@ -506,20 +501,45 @@ static const sn_field newton_fields[] = {
 static const sn_table newton_table = {"{\"max\": 10, \"tolerance\": 0.001}", TABLE(newton_fields),
                                       NULL};
 
+// Iterations, or null: as many as suit the solver.
+static sn_status read_krylov_max(sn_reader* r, const sn_place* at, json_t* owner,
+                                 const sn_field* field, void* target) {
+  if (json_is_null(json_object_get(owner, field->key))) return SN_OK;
+  return sn_read_integer(r, at, owner, field, target);
+}
+
 static const sn_field krylov_fields[] = {
-    {"max", "400", sn_read_integer, AT(sn_solver_opts, krylov_max), FROM_TO(1, 100000)},
+    {"max", "null", read_krylov_max, AT(sn_solver_opts, krylov_max), FROM_TO(1, 100000)},
     {"tolerance", "0.01", sn_read_number, AT(sn_solver_opts, krylov_tolerance), ABOVE_BELOW(0, 1)},
 };
-static const sn_table krylov_table = {"{\"max\": 400, \"tolerance\": 0.01}", TABLE(krylov_fields),
+static const sn_table krylov_table = {"{\"max\": 20, \"tolerance\": 0.01}", TABLE(krylov_fields),
                                       NULL};
 
+static const sn_choice smoothers[] = {{"jacobi", SN_SMOOTHER_JACOBI},
+                                      {"chebyshev", SN_SMOOTHER_CHEBYSHEV}};
+static const sn_choice coarsest_solvers[] = {{"cholesky", SN_COARSEST_CHOLESKY},
+                                             {"jacobi", SN_COARSEST_JACOBI}};
+static const sn_field multigrid_fields[] = {
+    {"smoother", "\"jacobi\"", sn_read_choice, AT(sn_solver_opts, multigrid.smoother),
+     CHOICES(smoothers)},
+    {"damping", "0", sn_read_number, AT(sn_solver_opts, multigrid.damping), FROM_TO(0, 2)},
+    {"degree", "3", sn_read_integer, AT(sn_solver_opts, multigrid.degree), FROM_TO(1, 8)},
+    {"coarsest", "\"cholesky\"", sn_read_choice, AT(sn_solver_opts, multigrid.coarsest),
+     CHOICES(coarsest_solvers)},
+};
+static const sn_table multigrid_table = {
+    "{\"smoother\": \"jacobi\", \"coarsest\": \"cholesky\"}", TABLE(multigrid_fields), NULL};
+
 static const sn_choice linear_solvers[] = {
-    {"cg", SN_LINEAR_CG}, {"jacobi-cg", SN_LINEAR_JACOBI_CG}, {"auto", SN_LINEAR_JACOBI_CG}};
+    {"multigrid", SN_LINEAR_MULTIGRID}, {"multigrid-only", SN_LINEAR_MULTIGRID_ONLY},
+    {"cg", SN_LINEAR_CG},               {"jacobi-cg", SN_LINEAR_JACOBI_CG},
+    {"auto", SN_LINEAR_MULTIGRID}};
 static const sn_choice precisions[] = {{"double", 0}};
 static const sn_field solver_fields[] = {
-    {"linear", "\"auto\"", sn_read_choice, AT(sn_solver_opts, linear), CHOICES(linear_solvers)},
+    {"linear", "\"multigrid\"", sn_read_choice, AT(sn_solver_opts, linear), CHOICES(linear_solvers)},
     {"newton", "{}", sn_read_object, .table = &newton_table},
     {"krylov", "{}", sn_read_object, .table = &krylov_table},
+    {"multigrid", "{}", sn_read_object, .table = &multigrid_table},
     {"threads", "0", sn_read_integer, AT(sn_solver_opts, threads), FROM_TO(0, 256)},
     {"precision", "\"double\"", sn_read_choice, .offset = SN_NO_TARGET, CHOICES(precisions)},
 };
@@ -612,29 +632,13 @@ static const sn_table scene_table = {"a scene {\"bodies\": [...]}", TABLE(scene_
 
 // Loading
 
-static sn_status parse(const char* path, const char* bytes, size_t size, json_t** document,
-                       sn_error* err) {
-  if (size >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0) {  // byte order mark
-    bytes += 3;
-    size -= 3;
-  }
-  json_error_t problem;
-  *document = json_loadb(bytes, size, JSON_REJECT_DUPLICATES, &problem);
-  if (*document) return SN_OK;
-  for (char* c = problem.text; *c; ++c) {
-    if ((unsigned char)*c < 0x20) *c = ' ';
-  }
-  return sn_fail(err, SN_ERR_INPUT, "%s:%d:%d: %s", path, problem.line, problem.column,
-                 problem.text);
-}
-
 static sn_status read_document(const char* path, json_t** document, sn_error* err) {
   sn_arena* scratch;
   SN_TRY(sn_arena_create(&scratch, err));
   char* bytes;
   size_t size;
   sn_status status = sn_file_read(path, scratch, &bytes, &size, err);
-  if (status == SN_OK) status = parse(path, bytes, size, document, err);
+  if (status == SN_OK) status = sn_json_parse(path, bytes, size, document, err);
   sn_arena_destroy(scratch);
   return status;
 }
@@ -684,6 +688,7 @@ sn_status sn_scene_load(const char* path, const sn_scene_change* changes, int ch
   sn_status status = read_document(path, &document, err);
   if (status == SN_OK) status = create_scene(&r.scene, err);
   if (status == SN_OK) status = read_scene(&r, document, changes, change_count);
+  sn_close_gltf_files(&r);
   json_decref(document);
   if (status == SN_OK) {
     *scene = r.scene;

@@ -22,12 +22,9 @@ SN_PRINTF(2, 3) static void put(writer* w, const char* format, ...) {
 }
 
 // JSON has no infinity: what is not finite becomes null.
-static void put_number(writer* w, const char* name, double value) {
-  if (isfinite(value)) {
-    put(w, ", \"%s\": %.9g", name, value);
-  } else {
-    put(w, ", \"%s\": null", name);
-  }
+static void put_number(writer* w, const char* before, const char* name, double value) {
+  put(w, "%s\"%s\": ", before, name);
+  put(w, isfinite(value) ? "%.9g" : "null", value);
 }
 
 static const char* stop_name(sn_stop stop) {
@@ -38,19 +35,22 @@ static const char* stop_name(sn_stop stop) {
 int sn_stats_to_json(const sn_frame_stats* stats, char* text, size_t size) {
   writer w = {text, size, 0};
   put(&w, "{\"frame\": %d", stats->frame);
-  put_number(&w, "time", stats->time);
-  put_number(&w, "seconds", stats->seconds);
+  put_number(&w, ", ", "time", stats->time);
+  put_number(&w, ", ", "seconds", stats->seconds);
   put(&w, ", \"newton\": %d, \"krylov\": [", stats->newton);
   for (int k = 0; k < stats->newton; ++k) put(&w, "%s%d", k ? ", " : "", stats->krylov[k]);
   put(&w, "]");
-  put_number(&w, "residual", stats->residual);
-  put(&w, ", \"energy\": {\"elastic\": %.9g, \"kinetic\": %.9g, \"gravity\": %.9g, \"work\": %.9g}",
-      stats->energy_elastic, stats->energy_kinetic, stats->energy_gravity, stats->work);
-  put(&w, ", \"contact_force\": 0, \"converged\": %s, \"stop\": \"%s\"",
+  put_number(&w, ", ", "residual", stats->residual);
+  put(&w, ", \"energy\": {");
+  put_number(&w, "", "elastic", stats->energy_elastic);
+  put_number(&w, ", ", "kinetic", stats->energy_kinetic);
+  put_number(&w, ", ", "gravity", stats->energy_gravity);
+  put_number(&w, ", ", "work", stats->work);
+  put(&w, "}, \"contact_force\": 0, \"converged\": %s, \"stop\": \"%s\"",
       stats->converged ? "true" : "false", stop_name(stats->stop));
-  put_number(&w, "volume", stats->volume);
-  put_number(&w, "volume_error", stats->volume_error);
-  put_number(&w, "min_j", stats->min_j);
+  put_number(&w, ", ", "volume", stats->volume);
+  put_number(&w, ", ", "volume_error", stats->volume_error);
+  put_number(&w, ", ", "min_j", stats->min_j);
   put(&w, ", \"inverted\": %llu, \"contacts\": 0, \"max_penetration\": 0",
       (unsigned long long)stats->inverted);
   put(&w, ", \"elements\": %llu, \"unknowns\": %llu, \"bytes\": %zu}",

@@ -29,6 +29,25 @@ static inline sn_mat3 sn_quat_to_mat3(sn_quat q) {
                     {2.0 * (zx - wy), 2.0 * (yz + wx), 1.0 - 2.0 * (xx + yy)}}};
 }
 
+// Of a rotation. From 4 q q^T, whose entries are sums and differences of those of the matrix, the row
+// with the largest diagonal entry is taken, so that nothing cancels; q is that row made a unit.
+static inline sn_quat sn_quat_from_mat3(const sn_mat3* r) {
+  double xx = r->m[0][0], yy = r->m[1][1], zz = r->m[2][2];
+  double xy = r->m[0][1] + r->m[1][0], yz = r->m[1][2] + r->m[2][1], zx = r->m[2][0] + r->m[0][2];
+  double wx = r->m[2][1] - r->m[1][2], wy = r->m[0][2] - r->m[2][0], wz = r->m[1][0] - r->m[0][1];
+  sn_quat q;
+  if (xx + yy + zz >= 0.0) {
+    q = (sn_quat){wx, wy, wz, 1.0 + xx + yy + zz};
+  } else if (xx >= yy && xx >= zz) {
+    q = (sn_quat){1.0 + xx - yy - zz, xy, zx, wx};
+  } else if (yy >= zz) {
+    q = (sn_quat){xy, 1.0 + yy - zz - xx, yz, wy};
+  } else {
+    q = (sn_quat){zx, yz, 1.0 + zz - xx - yy, wz};
+  }
+  return sn_quat_normalise(q);
+}
+
 // From a (t = 0) to b (t = 1) at constant speed along the shorter arc. q and -q are one rotation,
 // so b is taken with the sign that is nearer to a. With the angle h between them,
 //   q(t) = (sin((1 - t) h) a + sin(t h) b) / sin h,  h = 2 atan2(|b - a|, |b + a|)

@@ -3,10 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint32_t chunk_end(const sn_octree* tree, uint32_t chunk) {
-  uint32_t end = (chunk + 1) * SN_CHUNK_CELLS;
-  return end < tree->cell_count ? end : tree->cell_count;
-}
+#include "base/precision.h"
 
 static int compare_nodes(const void* a, const void* b) {
   uint32_t p = *(const uint32_t*)a, q = *(const uint32_t*)b;
@@ -25,7 +22,7 @@ static void list_nodes(void* ctx, size_t begin, size_t end) {
   chunk_job* job = ctx;
   for (size_t chunk = begin; chunk < end; ++chunk) {
     size_t first = 8 * (size_t)SN_CHUNK_CELLS * chunk;
-    size_t corners = 8 * (size_t)chunk_end(job->tree, (uint32_t)chunk) - first;
+    size_t corners = 8 * (size_t)sn_chunk_end(job->tree, chunk) - first;
     uint32_t* list = job->lists + first;
     memcpy(list, job->tree->conforming + first, corners * sizeof *list);
     qsort(list, corners, sizeof *list, compare_nodes);
@@ -92,27 +89,8 @@ sn_status sn_chunks_build(const sn_octree* tree, sn_pool* pool, sn_arena* arena,
   return status;
 }
 
-typedef struct collect_job {
-  const sn_chunks* chunks;
-  const double* slots;
-  double* y;
-} collect_job;
-
-static void collect(void* ctx, size_t begin, size_t end) {
-  const collect_job* job = ctx;
-  const sn_chunks* chunks = job->chunks;
-  for (size_t n = begin; n < end; ++n) {
-    double sum[3] = {job->y[3 * n], job->y[3 * n + 1], job->y[3 * n + 2]};
-    for (uint32_t s = chunks->node_slot_starts[n]; s < chunks->node_slot_starts[n + 1]; ++s) {
-      const double* slot = job->slots + 3 * (size_t)chunks->node_slots[s];
-      for (int i = 0; i < 3; ++i) sum[i] += slot[i];
-    }
-    for (int i = 0; i < 3; ++i) job->y[3 * n + i] = sum[i];
-  }
-}
-
-void sn_chunks_collect(const sn_chunks* chunks, const sn_octree* tree, sn_pool* pool,
-                       const double* slots, double* y) {
-  collect_job job = {chunks, slots, y};
-  sn_parallel_for(pool, tree->node_count, 1024, collect, &job);
-}
+#define SN_REAL_IS_DOUBLE 1
+#include "octree/chunks_impl.h"
+#undef SN_REAL_IS_DOUBLE
+#define SN_REAL_IS_DOUBLE 0
+#include "octree/chunks_impl.h"

@@ -19,11 +19,20 @@ typedef struct sn_chunks {
   uint32_t* node_slots;        // slots of each node, ascending (slot_count)
 } sn_chunks;
 
+// Cells of a chunk: first, and one past the last.
+static inline uint32_t sn_chunk_first(size_t chunk) { return (uint32_t)(chunk * SN_CHUNK_CELLS); }
+static inline uint32_t sn_chunk_end(const sn_octree* tree, size_t chunk) {
+  size_t end = (chunk + 1) * SN_CHUNK_CELLS;
+  return end < tree->cell_count ? (uint32_t)end : tree->cell_count;
+}
+
 sn_status sn_chunks_build(const sn_octree* tree, sn_pool* pool, sn_arena* arena, sn_arena* scratch,
                           sn_chunks* chunks, sn_error* err);
 
 // y += what the slots hold, three values a node. @param slots (3 x slot_count) @param y (3 x nodes)
-void sn_chunks_collect(const sn_chunks* chunks, const sn_octree* tree, sn_pool* pool,
-                       const double* slots, double* y);
+void sn_chunks_collect_d(const sn_chunks* chunks, const sn_octree* tree, sn_pool* pool,
+                         const double* slots, double* y);
+void sn_chunks_collect_f(const sn_chunks* chunks, const sn_octree* tree, sn_pool* pool,
+                         const float* slots, float* y);
 
 #endif

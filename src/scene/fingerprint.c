@@ -125,5 +125,9 @@ uint64_t sn_scene_fingerprint(const sn_scene* scene) {
   add_double(&h, solver->newton_tolerance);
   add_int(&h, solver->krylov_max);
   add_double(&h, solver->krylov_tolerance);
+  add_int(&h, solver->multigrid.smoother);
+  add_double(&h, solver->multigrid.damping);
+  add_int(&h, solver->multigrid.degree);
+  add_int(&h, solver->multigrid.coarsest);
   return h.value;
 }

@@ -43,7 +43,7 @@ sn_status sn_scene_estimate(const sn_scene* scene, uint32_t body, double* cells,
   measure_mesh(&desc->mesh, &box, &area, &volume);
   if (desc->cell == 0) {
     *cells = 1e5;
-    *bytes = 1e8;
+    *bytes = 2e8;
     return SN_OK;
   }
   sn_body_estimate(area, volume, desc->cell, desc->coarsen, cells, bytes);
@@ -81,6 +81,11 @@ static void warn_about(const sn_body* body) {
     sn_log(SN_LOG_WARNING, "%s: %u vertices are in no triangle; they follow the nearest flesh",
            file, report->unreferenced_vertices);
   }
+  sn_vec3 v = body->desc->velocity;
+  if (v.x != 0 || v.y != 0 || v.z != 0) {
+    sn_log(SN_LOG_WARNING, "body \"%s\": its initial velocity has no effect in a quasistatic scene",
+           body->desc->name);
+  }
   uint32_t loose = 0;
   for (uint32_t p = 0; p < body->part_count; ++p) loose += !body->part_is_held[p];
   if (loose > 0) {
@@ -113,6 +118,18 @@ static sn_status build_bodies(sn_model* model, sn_pool* pool, sn_arena* scratch,
   return SN_OK;
 }
 
+static sn_status build_hierarchies(sn_model* model, sn_pool* pool, sn_arena* scratch,
+                                   sn_error* err) {
+  sn_linear_solver linear = model->scene->solver.linear;
+  if (linear != SN_LINEAR_MULTIGRID && linear != SN_LINEAR_MULTIGRID_ONLY) return SN_OK;
+  SN_TRY(SN_ARENA_NEW(model->arena, model->body_count, &model->hierarchies, err));
+  for (uint32_t b = 0; b < model->body_count; ++b) {
+    SN_TRY(sn_hierarchy_build(&model->bodies[b], pool, model->arena, scratch,
+                              &model->hierarchies[b], err));
+  }
+  return SN_OK;
+}
+
 // Held nodes of all bodies, and the size of forces that do not matter.
 static sn_status join_bodies(sn_model* model, sn_error* err) {
   SN_TRY(SN_ARENA_NEW(model->arena, model->unknown_count / 3, &model->held, err));
@@ -135,6 +152,7 @@ static sn_status build_model(sn_model* model, sn_pool* pool, sn_error* err) {
   sn_arena* scratch;
   SN_TRY(sn_arena_create(&scratch, err));
   sn_status status = build_bodies(model, pool, scratch, err);
+  if (status == SN_OK) status = build_hierarchies(model, pool, scratch, err);
   sn_arena_destroy(scratch);
   SN_TRY(status);
   SN_TRY(join_bodies(model, err));

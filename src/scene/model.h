@@ -3,8 +3,10 @@
 #define SN_SCENE_MODEL_H
 
 #include "body/body.h"
+#include "body/body_multigrid.h"
 #include "body/body_terms.h"
 #include "sinew/state.h"
+#include "solve/jacobi.h"
 #include "solve/newton.h"
 
 struct sn_model {
@@ -12,7 +14,8 @@ struct sn_model {
   const sn_scene* scene;
   sn_bone* bones;  // (scene->bone_count)
   sn_body* bodies;
-  uint32_t body_count;  // built so far, which on failure may be fewer than the scene's
+  sn_hierarchy* hierarchies;  // a body each; NULL where no multigrid is asked for
+  uint32_t body_count;        // built so far, which on failure may be fewer than the scene's
   size_t unknown_count;
   uint8_t* held;       // nodes of all bodies that move as told (unknown_count / 3)
   double force_scale;  // N
@@ -22,7 +25,9 @@ struct sn_model {
 struct sn_state {
   sn_arena* arena;  // owns all that follows
   sn_pool* pool;
-  int frame;
+  int frame;  // last one solved
+  double time,
+      time_before;   // frames, of the last pose and the one before; between frames in substeps
   bool solved;       // has a frame been solved? then the next one has a past to do work on
   double* u;         // displacements of all nodes, m (unknown_count)
   double* u_before;  // at the frame before
@@ -37,11 +42,17 @@ struct sn_state {
   sn_term* terms;
   sn_problem problem;
   sn_newton_work newton;
+  sn_jacobi jacobi;               // JACOBI_CG
+  sn_body_multigrid* multigrids;  // MULTIGRID (body_count)
+  uint32_t multigrid_count;
+  double* other_stiffness;  // diagonal of the terms that have no coarse version (unknown_count)
+  sn_preconditioner preconditioner;
+  bool has_preconditioner;
 };
 
-// Bring bones, constraints and loads to a frame; held nodes go there at once. With a past, half of
+// Bring bones, constraints and loads to a frame, or in between; held nodes go there at once. With a past, half of
 // the work of this move is counted; sn_pose_finish counts the other half with the new forces.
-sn_status sn_pose_advance(const sn_model* model, sn_state* state, int frame, sn_error* err);
+sn_status sn_pose_advance(const sn_model* model, sn_state* state, double frame, sn_error* err);
 void sn_pose_finish(const sn_model* model, sn_state* state);
 // Poses and targets of a frame without touching displacements or work: after loading a state.
 void sn_pose_restore(const sn_model* model, sn_state* state, int frame);
@@ -50,6 +61,9 @@ void sn_pose_restore(const sn_model* model, sn_state* state, int frame);
 void sn_free_parts_align(const sn_model* model, sn_state* state);
 // Take net force and torque out of the loads of parts that nothing holds, their weight included.
 void sn_free_parts_balance(const sn_model* model, const sn_body* body, double* forces);
+
+// Memory and functions of the preconditioner that the scene asks for.
+sn_status sn_preconditioner_create(const sn_model* model, sn_state* state, sn_error* err);
 
 uint64_t sn_scene_fingerprint(const sn_scene* scene);
 

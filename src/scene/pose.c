@@ -13,7 +13,7 @@ static sn_vec3 load_value(const sn_force_desc* desc, double frame) {
   return sn_madd(keys[k].value, t, sn_sub(keys[k + 1].value, keys[k].value));
 }
 
-static void pose_bones(const sn_model* model, sn_state* state, int frame) {
+static void pose_bones(const sn_model* model, sn_state* state, double frame) {
   const sn_scene* scene = model->scene;
   for (uint32_t b = 0; b < scene->bone_count; ++b) {
     state->bone_poses[b] = sn_motion_at(&scene->bones[b].motion, frame);
@@ -31,17 +31,17 @@ static bool pose_is_finite(const sn_rigid* pose) {
   return isfinite(sum);
 }
 
-static sn_status check_poses(const sn_model* model, const sn_state* state, int frame,
+static sn_status check_poses(const sn_model* model, const sn_state* state, double frame,
                              sn_error* err) {
   const sn_scene* scene = model->scene;
   for (uint32_t b = 0; b < scene->bone_count; ++b) {
     SN_CHECK(pose_is_finite(&state->bone_poses[b]), err, SN_ERR_INPUT,
-             "bones[%u].motion: the pose at frame %d is not finite; expected smaller keys", b,
+             "bones[%u].motion: the pose at frame %g is not finite; expected smaller keys", b,
              frame);
   }
   for (uint32_t f = 0; f < scene->fixed_count; ++f) {
     SN_CHECK(pose_is_finite(&state->fixed_poses[f]), err, SN_ERR_INPUT,
-             "fixed[%u].motion: the pose at frame %d is not finite; expected smaller keys", f,
+             "fixed[%u].motion: the pose at frame %g is not finite; expected smaller keys", f,
              frame);
   }
   return SN_OK;
@@ -57,7 +57,8 @@ static void set_tie_targets(const sn_body* body, const sn_rigid* poses, sn_body_
   }
 }
 
-static void set_forces(const sn_model* model, const sn_body* body, int frame, sn_body_work* work) {
+static void set_forces(const sn_model* model, const sn_body* body, double frame,
+                       sn_body_work* work) {
   for (uint32_t n = 0; n < body->tree.node_count; ++n) {
     sn_store3(work->forces + 3 * (size_t)n, sn_scale(body->node_mass[n], model->scene->gravity));
   }
@@ -103,12 +104,13 @@ static double half_work_of_held(const sn_body* body, const double* reactions, co
   return sum;
 }
 
-static double work_of_loads(const sn_body* body, int frame, const double* before, const double* u) {
+static double work_of_loads(const sn_body* body, const sn_state* state, const double* before,
+                            const double* u) {
   double sum = 0;
   for (uint32_t l = 0; l < body->load_count; ++l) {
     const sn_load* load = &body->loads[l];
-    sn_vec3 mean =
-        sn_scale(0.5, sn_add(load_value(load->desc, frame - 1), load_value(load->desc, frame)));
+    sn_vec3 mean = sn_scale(0.5, sn_add(load_value(load->desc, state->time_before),
+                                        load_value(load->desc, state->time)));
     for (uint32_t s = 0; s < load->share_count; ++s) {
       size_t at = 3 * (size_t)load->shares[s].node;
       sn_vec3 move = sn_sub(sn_load3(u + at), sn_load3(before + at));
@@ -119,6 +121,7 @@ static double work_of_loads(const sn_body* body, int frame, const double* before
 }
 
 void sn_pose_restore(const sn_model* model, sn_state* state, int frame) {
+  state->time = frame;
   pose_bones(model, state, frame);
   for (uint32_t b = 0; b < model->body_count; ++b) {
     const sn_body* body = &model->bodies[b];
@@ -127,7 +130,7 @@ void sn_pose_restore(const sn_model* model, sn_state* state, int frame) {
   }
 }
 
-sn_status sn_pose_advance(const sn_model* model, sn_state* state, int frame, sn_error* err) {
+sn_status sn_pose_advance(const sn_model* model, sn_state* state, double frame, sn_error* err) {
   pose_bones(model, state, frame);
   SN_TRY(check_poses(model, state, frame, err));
   const double* reactions = state->reactions;
@@ -150,7 +153,8 @@ sn_status sn_pose_advance(const sn_model* model, sn_state* state, int frame, sn_
     }
     reactions += 3 * (size_t)body->held_count;
   }
-  state->frame = frame;
+  state->time_before = state->time;
+  state->time = frame;
   return SN_OK;
 }
 
@@ -179,7 +183,7 @@ void sn_pose_finish(const sn_model* model, sn_state* state) {
     const double *u = state->u + body->begin, *before = state->u_before + body->begin;
     state->work += half_work_of_ties(body, &state->bodies[b], state->tie_moves[b], u);
     state->work += half_work_of_held(body, reactions, before, u);
-    state->work += work_of_loads(body, state->frame, before, u);
+    state->work += work_of_loads(body, state, before, u);
     reactions += 3 * (size_t)body->held_count;
   }
   state->solved = true;

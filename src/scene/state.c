@@ -74,12 +74,12 @@ static sn_status create(const sn_model* model, sn_pool* pool, sn_state* state, s
   SN_TRY(SN_ARENA_NEW(arena, scene->bone_count, &state->bone_poses, err));
   SN_TRY(SN_ARENA_NEW(arena, scene->fixed_count, &state->fixed_poses, err));
   SN_TRY(create_bodies(model, state, err));
-  SN_TRY(sn_newton_work_create(model->unknown_count, scene->solver.newton_max, arena,
-                               &state->newton, err));
+  SN_TRY(sn_newton_work_create(model->unknown_count, scene->solver.newton_max * scene->substeps,
+                               arena, &state->newton, err));
   state->problem =
       (sn_problem){model->unknown_count, state->terms, SN_BODY_TERMS * (int)model->body_count,
                    model->held, model->force_scale};
-  return SN_OK;
+  return sn_preconditioner_create(model, state, err);
 }
 
 sn_status sn_state_create(const sn_model* model, sn_pool* pool, sn_state** state, sn_error* err) {

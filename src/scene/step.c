@@ -1,15 +1,9 @@
 // One frame: the method, in the order in which it happens.
 #include <math.h>
-#include <time.h>
 
+#include "base/timer.h"
 #include "math/vec.h"
 #include "scene/model.h"
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static double gravity_energy(const sn_model* model, const sn_state* state) {
   double sum = 0;
@@ -48,27 +42,60 @@ static void measure(const sn_model* model, sn_state* state, sn_frame_stats* stat
   stats->bytes = sn_memory_used();
 }
 
-sn_status sn_step(const sn_model* model, sn_state* state, int frame, sn_frame_stats* stats,
-                  sn_error* err) {
-  double start = now();
+static sn_newton_opts newton_options(const sn_model* model, const sn_state* state) {
   const sn_solver_opts* solver = &model->scene->solver;
-  sn_newton_opts opts = {solver->newton_max, solver->newton_tolerance, solver->krylov_max,
-                         solver->krylov_tolerance, solver->linear == SN_LINEAR_JACOBI_CG};
+  bool multigrid = state->multigrid_count > 0;
+  return (sn_newton_opts){
+      .max = solver->newton_max,
+      .tolerance = solver->newton_tolerance,
+      .krylov_max = solver->krylov_max ? solver->krylov_max
+                    : multigrid        ? 20
+                                       : 400,
+      .krylov_tolerance = solver->krylov_tolerance,
+      .preconditioner = state->has_preconditioner ? &state->preconditioner : NULL,
+      .stationary = solver->linear == SN_LINEAR_MULTIGRID_ONLY};
+}
 
-  SN_TRY(sn_pose_advance(model, state, frame, err));  // bones, constraints, loads
-  sn_newton_result newton =
-      sn_newton_solve(&state->problem, state->pool, &opts, &state->newton, state->u);
+// Bring the bodies into balance with the pose at `time`; adds up in `stats`.
+static sn_status solve_pose(const sn_model* model, sn_state* state, double time,
+                            sn_frame_stats* stats, sn_error* err) {
+  sn_newton_opts opts = newton_options(model, state);
+  sn_newton_work work = state->newton;
+  work.krylov += stats->newton;                      // behind the steps of the poses before
+  SN_TRY(sn_pose_advance(model, state, time, err));  // bones, constraints, loads
+  sn_newton_result newton = sn_newton_solve(&state->problem, state->pool, &opts, &work, state->u);
   sn_free_parts_align(model, state);
   sn_pose_finish(model, state);  // reactions, work
+  stats->newton += newton.steps;
+  stats->residual = newton.residual;
+  stats->stop = (sn_stop)newton.stop;
+  return SN_OK;
+}
 
+sn_status sn_step(const sn_model* model, sn_state* state, int frame, sn_frame_stats* stats,
+                  sn_error* err) {
+  double start = sn_seconds();
+  const sn_scene* scene = model->scene;
   *stats = (sn_frame_stats){.frame = frame,
-                            .time = (frame - model->scene->first_frame) / model->scene->fps,
-                            .newton = newton.steps,
+                            .time = (frame - scene->first_frame) / scene->fps,
                             .krylov = state->newton.krylov,
-                            .residual = newton.residual,
-                            .stop = (sn_stop)newton.stop,
-                            .converged = newton.stop == SN_NEWTON_CONVERGED};
+                            .converged = true};
+  if (!state->solved) {
+    // The first frame has no pose to come from; it may take a preroll of solves to settle.
+    for (int k = 0; k <= scene->preroll && (k == 0 || stats->stop == SN_STOP_MAX); ++k) {
+      stats->newton = 0;
+      SN_TRY(solve_pose(model, state, frame, stats, err));
+    }
+    stats->converged = stats->stop == SN_STOP_CONVERGED;
+  } else {
+    for (int k = 1; k <= scene->substeps; ++k) {
+      double time = frame - 1 + (double)k / scene->substeps;
+      SN_TRY(solve_pose(model, state, time, stats, err));
+      stats->converged = stats->converged && stats->stop == SN_STOP_CONVERGED;
+    }
+  }
+  state->frame = frame;
   measure(model, state, stats);
-  stats->seconds = now() - start;
+  stats->seconds = sn_seconds() - start;
   return SN_OK;
 }

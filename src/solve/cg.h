@@ -1,7 +1,9 @@
-// Conjugate gradients for K x = b, plain or with the diagonal as preconditioner.
+// Conjugate gradients for K x = b, preconditioned or not; and the preconditioner as a solver of its
+// own.
 #ifndef SN_SOLVE_CG_H
 #define SN_SOLVE_CG_H
 
+#include "solve/preconditioner.h"
 #include "solve/term.h"
 
 typedef enum sn_cg_stop {
@@ -12,24 +14,32 @@ typedef enum sn_cg_stop {
 
 typedef struct sn_cg_opts {
   sn_hessian kind;
-  const double* diagonal;  // NULL: no preconditioner
+  const sn_preconditioner* preconditioner;  // NULL: none
   int max;
   double tolerance;  // of |b - K x| / |b|
+  // Called after each iteration with the iterate; NULL: nobody watches.
+  void (*watch)(void* ctx, int iteration, const double* x);
+  void* watch_ctx;
 } sn_cg_opts;
 
 typedef struct sn_cg_work {
-  double *residual, *direction, *product;  // vectors
+  double *residual, *direction, *product, *preconditioned;  // vectors
 } sn_cg_work;
 
 typedef struct sn_cg_result {
   int iterations;
-  double residual;  // relative
+  double residual;  // relative, recomputed from x at the end
   sn_cg_stop stop;
 } sn_cg_result;
 
-// Start from x = 0. Where negative curvature is met x holds the iterate so far: 0 if it was met at
-// once, else a direction in which the quadratic model falls. b must be 0 on held nodes.
+// Start from x = 0. Where negative curvature is met x holds the iterate so far, in whose direction
+// the quadratic model falls; the preconditioned right side if it was met at once. b must be 0 on held
+// nodes.
 sn_cg_result sn_cg_solve(const sn_problem* problem, sn_pool* pool, const sn_cg_opts* opts,
                          const sn_cg_work* work, const double* b, double* x);
+
+// x += M^-1 (b - K x), again and again. Needs a preconditioner.
+sn_cg_result sn_stationary_solve(const sn_problem* problem, sn_pool* pool, const sn_cg_opts* opts,
+                                 const sn_cg_work* work, const double* b, double* x);
 
 #endif

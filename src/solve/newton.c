@@ -1,6 +1,7 @@
 // Each step solves K d = -g by truncated CG. The exact Hessian comes first: near a solution it
-// converges quadratically. Where it shows negative curvature the step is solved again with the
-// definite one, whose d always points downhill.
+// converges fast. Where it shows negative curvature CG stops. With a strong preconditioner
+// what it has by then is a good step; else the step is solved again with the definite Hessian. Either
+// way d points downhill.
 #include "solve/newton.h"
 
 #include <math.h>
@@ -16,9 +17,9 @@
 
 sn_status sn_newton_work_create(size_t unknown_count, int max_steps, sn_arena* arena,
                                 sn_newton_work* work, sn_error* err) {
-  double** vectors[] = {&work->gradient,       &work->step,         &work->trial,
-                        &work->trial_gradient, &work->diagonal,     &work->scratch,
-                        &work->cg.residual,    &work->cg.direction, &work->cg.product};
+  double** vectors[] = {&work->gradient,       &work->step,       &work->trial,
+                        &work->trial_gradient, &work->scratch,    &work->cg.residual,
+                        &work->cg.direction,   &work->cg.product, &work->cg.preconditioned};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; ++i) {
     SN_TRY(SN_ARENA_NEW(arena, unknown_count, vectors[i], err));
   }
@@ -51,12 +52,14 @@ static double residual(const newton* n) {
 static bool solve_with(newton* n, sn_hessian kind, int* iterations) {
   size_t count = n->problem->unknown_count;
   sn_newton_work* work = n->work;
-  sn_cg_opts opts = {kind, n->opts->precondition ? work->diagonal : NULL, n->opts->krylov_max,
-                     n->opts->krylov_tolerance};
+  sn_cg_opts opts = {.kind = kind,
+                     .preconditioner = n->opts->preconditioner,
+                     .max = n->opts->krylov_max,
+                     .tolerance = n->opts->krylov_tolerance};
   sn_vector_fill(n->pool, count, 0, work->scratch);
   sn_vector_add(n->pool, count, -1, work->gradient, work->scratch);
-  sn_cg_result result =
-      sn_cg_solve(n->problem, n->pool, &opts, &work->cg, work->scratch, work->step);
+  sn_cg_result result = (n->opts->stationary ? sn_stationary_solve : sn_cg_solve)(
+      n->problem, n->pool, &opts, &work->cg, work->scratch, work->step);
   *iterations += result.iterations;
   return result.stop != SN_CG_NEGATIVE;
 }
@@ -130,10 +133,14 @@ static bool take_step(newton* n) {
   return true;
 }
 
-static bool newton_step(newton* n, int* iterations) {
+static bool newton_step(newton* n, bool first, int* iterations) {
+  const sn_preconditioner* m = n->opts->preconditioner;
   sn_problem_linearise(n->problem, n->pool, n->u);
-  sn_problem_diagonal(n->problem, n->pool, n->work->diagonal);
-  if (solve_with(n, SN_HESSIAN_EXACT, iterations) && take_step(n)) return true;
+  if (m) m->update(m->ctx, n->pool, n->u, first);
+  if (!n->opts->stationary) {
+    bool definite = solve_with(n, SN_HESSIAN_EXACT, iterations);
+    if ((definite || (m && m->strong)) && take_step(n)) return true;
+  }
   solve_with(n, SN_HESSIAN_DEFINITE, iterations);
   return take_step(n);
 }
@@ -153,7 +160,7 @@ sn_newton_result sn_newton_solve(const sn_problem* problem, sn_pool* pool,
     }
     if (result.steps == opts->max) break;
     work->krylov[result.steps] = 0;
-    if (!newton_step(&n, &work->krylov[result.steps])) {
+    if (!newton_step(&n, result.steps == 0, &work->krylov[result.steps])) {
       result.stop = SN_NEWTON_STALLED;
       break;
     }

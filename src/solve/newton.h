@@ -11,7 +11,8 @@ typedef struct sn_newton_opts {
   double tolerance;  // of the residual
   int krylov_max;    // CG iterations a step
   double krylov_tolerance;
-  bool precondition;  // by the diagonal
+  const sn_preconditioner* preconditioner;  // NULL: none
+  bool stationary;                          // the preconditioner alone, without CG
 } sn_newton_opts;
 
 typedef enum sn_newton_stop {
@@ -21,7 +22,7 @@ typedef enum sn_newton_stop {
 } sn_newton_stop;
 
 typedef struct sn_newton_work {
-  double *gradient, *step, *trial, *trial_gradient, *diagonal, *scratch;  // vectors
+  double *gradient, *step, *trial, *trial_gradient, *scratch;  // vectors
   sn_cg_work cg;
   int* krylov;  // CG iterations of each step (opts.max)
 } sn_newton_work;

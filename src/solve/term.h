@@ -27,9 +27,10 @@ typedef struct sn_term_ops {
 
 struct sn_term {
   const sn_term_ops* ops;
-  const void* model;  // what does not change while simulating
-  void* work;         // what a step writes
-  size_t begin[2];    // first unknown of each space that it acts on
+  const void* model;   // what does not change while simulating
+  void* work;          // what a step writes
+  size_t begin[2];     // first unknown of each space that it acts on
+  bool on_all_levels;  // multigrid has a version of its own; else it gets the diagonal as springs
 };
 
 // min over u of the sum of the terms' energies, nodes marked in `held` staying where they are.

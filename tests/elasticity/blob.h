@@ -1,5 +1,5 @@
-// Bodies of flesh on octrees, without a scene around them: a tree from a shape or from given octants,
-// material for each cell, and what a solve writes.
+// Bodies of flesh on octrees, without a scene around them: a tree from a shape or from given
+// octants, material for each cell, and what a solve writes.
 #ifndef SN_TESTS_ELASTICITY_BLOB_H
 #define SN_TESTS_ELASTICITY_BLOB_H
 
@@ -13,7 +13,7 @@
 typedef struct blob {
   sn_arena *arena, *scratch;
   sn_arena_mark mark;  // for a test that drops what it took
-  sn_body body;  // tree, chunks, material and flesh; the rest is empty
+  sn_body body;        // tree, chunks, material and flesh; the rest is empty
   sn_body_work work;
   size_t unknown_count;
 } blob;

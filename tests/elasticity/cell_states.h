@@ -20,8 +20,8 @@
 typedef const double (*corners_d)[3];
 typedef const float (*corners_f)[3];
 
-// Children times sets of hanging corners: any set of the three edge corners, and of the face corners
-// any of those between two hanging edge corners: 1 + 3 + 3 x 2 + 8 sets.
+// Children times sets of hanging corners: any set of the three edge corners, and of the face
+// corners any of those between two hanging edge corners: 1 + 3 + 3 x 2 + 8 sets.
 #define SHAPE_COUNT (8 * 18)
 
 static inline int list_shapes(sn_cell_shape shapes[SHAPE_COUNT]) {
@@ -43,8 +43,8 @@ static inline int list_shapes(sn_cell_shape shapes[SHAPE_COUNT]) {
   return count;
 }
 
-// Where the conforming node of corner c is at rest, in edges from corner 0: at the corner, or, where
-// that hangs, at the parent's corner of the same number.
+// Where the conforming node of corner c is at rest, in edges from corner 0: at the corner, or,
+// where that hangs, at the parent's corner of the same number.
 static inline void conforming_place(sn_cell_shape shape, int c, double place[3]) {
   bool hangs = shape.hanging >> c & 1;
   for (int i = 0; i < 3; ++i) {
@@ -228,12 +228,12 @@ static inline cell_state next_state(sn_random* random, int index) {
 #define DEGENERATE_COUNT 6
 static inline cell_state degenerate_state(sn_random* random, int index) {
   static const double F[DEGENERATE_COUNT][9] = {
-      {0},                              // point
-      {2, 0, 0, 0, 0, 0, 0, 0, 0},      // line
-      {1, 1, 1, 0.5, 0.5, 0.5},         // line, askew
-      {1, 0, 0, 0, 1, 0, 0, 0, -1},     // mirrored
-      {-1, 0, 0, 0, -1, 0, 0, 0, -1},   // mirrored through a point
-      {0, 1, 0, 1, 0, 0, 0, 0, 1.5},    // mirrored and stretched
+      {0},                             // point
+      {2, 0, 0, 0, 0, 0, 0, 0, 0},     // line
+      {1, 1, 1, 0.5, 0.5, 0.5},        // line, askew
+      {1, 0, 0, 0, 1, 0, 0, 0, -1},    // mirrored
+      {-1, 0, 0, 0, -1, 0, 0, 0, -1},  // mirrored through a point
+      {0, 1, 0, 1, 0, 0, 0, 0, 1.5},   // mirrored and stretched
   };
   cell_state state = {.shape = random_shape(random), .material = random_material(random)};
   state.material.h = ldexp(1, -(int)(sn_random_bits(random) % 10));

@@ -5,13 +5,9 @@
 #include <jansson.h>
 #include <unistd.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define STATES 200
-#else
 #define STATES 1000
-#endif
 
-// ---- Differences ---------------------------------------------------------------------------------
+// ---- Differences ----
 
 // The energy is smooth as long as s[1] + s[2] > 0; its derivatives grow with powers of the inverse.
 static double difference_step(const cell_state* state) {
@@ -89,7 +85,9 @@ static void forces_are_differences_of_the_energy_for_all_hanging_patterns(void**
     cell_state state = random_state(&random, CELL_WILD, shapes[n]);
     double error = gradient_error(&state);
     worst = fmax(worst, error);
-    if (!(error <= 1e-6)) fail_msg("child %d, mask %d: %g", shapes[n].child, shapes[n].hanging, error);
+    if (!(error <= 1e-6)) {
+      fail_msg("child %d, mask %d: %g", shapes[n].child, shapes[n].hanging, error);
+    }
   }
   print_message("worst %.1e\n", worst);
 }
@@ -156,7 +154,7 @@ static void stiffness_is_finite_where_the_rotation_is_not_defined(void** unused)
   }
 }
 
-// ---- The element matrix --------------------------------------------------------------------------
+// ---- The element matrix ----
 
 static void assemble(const cell_state* state, sn_hessian kind, double K[24][24]) {
   sn_cell_tangent_d tangent;
@@ -287,7 +285,9 @@ static void definite_stiffness_is_exact_where_no_eigenvalue_is_lifted(void** unu
     double mu = state.material.mu;
     double numerator = state.material.lambda * (s[0] + s[1] + s[2] - 3) - 2 * mu;
     double smallest = INFINITY;
-    for (int k = 0; k < 3; ++k) smallest = fmin(smallest, numerator / (s[(k + 1) % 3] + s[(k + 2) % 3]));
+    for (int k = 0; k < 3; ++k) {
+      smallest = fmin(smallest, numerator / (s[(k + 1) % 3] + s[(k + 2) % 3]));
+    }
     if (smallest > -mu * (1 - 1e-9)) assert_true(equal);
     if (smallest < -mu * (1 + 1e-3)) assert_false(equal);
     same += equal;
@@ -320,9 +320,10 @@ static void diagonal_is_that_of_the_matrix(void** unused) {
   assert_true(worst <= 1e-10);
 }
 
-// ---- Quadrature ----------------------------------------------------------------------------------
+// ---- Quadrature ----
 
-// W_cb = N_b at the place of corner c, N_b being the parent's shape functions for corners that hang.
+// W_cb = N_b at the place of corner c, N_b being the parent's shape functions for corners that
+// hang.
 static void weights_of_the_parent(sn_cell_shape shape, double W[8][8]) {
   for (int c = 0; c < 8; ++c) {
     for (int b = 0; b < 8; ++b) {
@@ -432,7 +433,7 @@ static void energy_is_that_of_the_papers_edge_rule_where_the_deformation_is_even
   assert_true(worst <= 1e-12);
 }
 
-// ---- Motions of the whole ------------------------------------------------------------------------
+// ---- Motions of the whole ----
 
 static void rigid_motion_costs_no_energy_and_no_force(void** unused) {
   (void)unused;
@@ -485,7 +486,7 @@ static void forces_and_torques_sum_to_zero(void** unused) {
   assert_true(worst_force <= 1e-10 && worst_torque <= 1e-10);
 }
 
-// ---- W -------------------------------------------------------------------------------------------
+// ---- W ----
 
 static void hanging_corners_follow_the_parents_shape_functions(void** unused) {
   (void)unused;
@@ -528,7 +529,8 @@ static void single_precision_weights_are_the_same(void** unused) {
 static void linear_fields_are_reproduced(void** unused) {
   (void)unused;
   // Small integers: all sums and quarters are exact. The first field is the partition of unity.
-  static const double FIELDS[][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}, {7, -3, 5, 2}};
+  static const double FIELDS[][4] = {
+      {1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}, {7, -3, 5, 2}};
   sn_cell_shape shapes[SHAPE_COUNT];
   list_shapes(shapes);
   for (int n = 0; n < SHAPE_COUNT; ++n) {
@@ -548,7 +550,7 @@ static void linear_fields_are_reproduced(void** unused) {
   }
 }
 
-// ---- Single precision ----------------------------------------------------------------------------
+// ---- Single precision ----
 
 typedef struct single_state {
   sn_cell_material_f material;
@@ -573,7 +575,7 @@ static single_state round_state(cell_state* state) {
 
 static void compute_double(const cell_state* state, double p[8][3], double out[RESULTS]) {
   sn_cell_tangent_d tangent;
-  double F[9], (*block)[8][3] = (double (*)[8][3])(out + 1);
+  double F[9], (*block)[8][3] = (double(*)[8][3])(out + 1);
   out[0] = sn_cell_energy_d(state->shape, &state->material, (corners_d)state->u);
   sn_cell_gradient_d(state->shape, &state->material, (corners_d)state->u, block[0]);
   sn_cell_deformation_d(state->shape, state->material.h, (corners_d)state->u, F);
@@ -640,7 +642,7 @@ static void single_precision_stays_finite_where_the_rotation_is_not_defined(void
   }
 }
 
-// ---- Values from 40-digit arithmetic -------------------------------------------------------------
+// ---- Values from 40-digit arithmetic ----
 
 static void read_matrix(const json_t* from, const char* key, double A[9]) {
   const json_t* rows = json_object_get(from, key);

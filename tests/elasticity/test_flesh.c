@@ -1,11 +1,12 @@
-// The operator of a whole body: what it must share with the continuum (patches, rigid motions), with
-// calculus (differences) and with itself (symmetry, its diagonal, any number of threads).
+// The operator of a whole body: what it must share with the continuum (patches, rigid motions),
+// with calculus (differences) and with itself (symmetry, its diagonal, any number of threads).
 #include "elasticity/flesh.h"
 
 #include "elasticity/blob.h"
 #include "math/quat.h"
+#include "solve/jacobi.h"
 
-// ---- Bodies and states ---------------------------------------------------------------------------
+// ---- Bodies and states ----
 
 enum { CUBE, SPHERE, CAPSULE, BODIES };
 static const char* const BODY_NAMES[BODIES] = {"cube", "sphere", "capsule"};
@@ -142,7 +143,7 @@ static double* product(blob* b, sn_hessian kind, const double* p) {
   return y;
 }
 
-// ---- Patches and rigid motions -------------------------------------------------------------------
+// ---- Patches and rigid motions ----
 
 static void affine_motion_leaves_no_force_inside(void** unused) {
   (void)unused;
@@ -175,8 +176,15 @@ static sn_newton_result solve_held(blob* b, const uint8_t* held, double* u) {
   sn_error err = {0};
   sn_term terms[SN_BODY_TERMS];
   sn_body_make_terms(&b->body, &b->work, terms);
-  sn_problem problem = {b->unknown_count, terms, SN_BODY_TERMS, held, 0};
-  sn_newton_opts opts = {20, 1e-13, 1000, 1e-6, true};
+  sn_problem problem = {
+      .unknown_count = b->unknown_count, .terms = terms, .term_count = SN_BODY_TERMS, .held = held};
+  sn_jacobi jacobi = {&problem, blob_vector(b)};
+  sn_preconditioner diagonal = sn_jacobi_preconditioner(&jacobi);
+  sn_newton_opts opts = {.max = 20,
+                         .tolerance = 1e-13,
+                         .krylov_max = 1000,
+                         .krylov_tolerance = 1e-6,
+                         .preconditioner = &diagonal};
   sn_newton_work work;
   must(sn_newton_work_create(b->unknown_count, opts.max, b->arena, &work, &err), &err);
   return sn_newton_solve(&problem, NULL, &opts, &work, u);
@@ -270,7 +278,7 @@ static void affine_motion_changes_the_volume_by_its_determinant(void** unused) {
   }
 }
 
-// ---- Derivatives ---------------------------------------------------------------------------------
+// ---- Derivatives ----
 
 // Richardson on central differences of steps t, t/2 and t/4.
 static double extrapolate(const double d[3]) {
@@ -335,7 +343,7 @@ static void exact_product_is_the_difference_of_the_gradient(void** unused) {
   assert_true(worst <= 1e-6);
 }
 
-// ---- The operator and itself ---------------------------------------------------------------------
+// ---- The operator and itself ----
 
 static void stiffness_is_symmetric(void** unused) {
   (void)unused;
@@ -435,7 +443,32 @@ static void doubling_mu_in_some_cells_adds_their_share(void** unused) {
   assert_true(worst <= 1e-12);
 }
 
-// ---- Threads -------------------------------------------------------------------------------------
+static void results_are_added_to_what_is_there(void** unused) {
+  (void)unused;
+  sn_random random = sn_random_seeded(33);
+  blob* b = fresh_tree(0);
+  const sn_flesh* flesh = &b->body.flesh;
+  double *u = random_displacement(b, &random), *p = random_vector(b, &random);
+  sn_flesh_linearise(flesh, NULL, &b->work.flesh, u);
+  for (int which = 0; which < 3; ++which) {
+    double* out[2];  // from zero, and from what is there
+    double *there = random_vector(b, &random), error = 0, size = 0;
+    for (int k = 0; k < 2; ++k) {
+      out[k] = blob_vector(b);
+      if (k) memcpy(out[k], there, b->unknown_count * sizeof *there);
+      if (which == 0) sn_flesh_gradient(flesh, NULL, &b->work.flesh, u, out[k]);
+      if (which == 1) sn_flesh_apply(flesh, NULL, &b->work.flesh, SN_HESSIAN_EXACT, p, out[k]);
+      if (which == 2) sn_flesh_diagonal(flesh, NULL, &b->work.flesh, SN_HESSIAN_EXACT, out[k]);
+    }
+    for (size_t i = 0; i < b->unknown_count; ++i) {
+      error = fmax(error, fabs(out[1][i] - out[0][i] - there[i]));
+      size = fmax(size, fabs(out[1][i]));
+    }
+    assert_true(error <= 1e-14 * size);
+  }
+}
+
+// ---- Threads ----
 
 typedef struct flesh_results {
   double energy;
@@ -509,6 +542,7 @@ int main(void) {
       cmocka_unit_test(definite_stiffness_bends_no_direction_down),
       cmocka_unit_test(diagonal_is_that_of_the_products_with_unit_vectors),
       cmocka_unit_test(doubling_mu_in_some_cells_adds_their_share),
+      cmocka_unit_test(results_are_added_to_what_is_there),
       cmocka_unit_test(any_number_of_threads_gives_the_same_bits),
   };
   return cmocka_run_group_tests(tests, build_trees, destroy_trees);

@@ -171,6 +171,23 @@ static void half_flipped_spheres_are_turned_outward(void** unused) {
   }
 }
 
+// A flat sheet has no inside that could tell; the majority does, even against the first triangle.
+static void the_minority_of_an_open_surface_is_turned(void** unused) {
+  (void)unused;
+  sn_mesh mesh = shape_sheet(sn_v3(0, 0, 0), sn_v3(1, 0, 0), sn_v3(0, 1, 0), 6);
+  shape_flip(&mesh, 0, 20);
+  prepared p;
+  prepare(&p, mesh);
+  assert_report(&p, 0, 0, 20, 0);
+  assert_sources(&p);
+  for (uint32_t t = 0; t < p.surface.triangle_count; ++t) {
+    sn_vec3 c[3];
+    prepared_corners(&p, t, c);
+    assert_true(sn_cross(sn_sub(c[1], c[0]), sn_sub(c[2], c[0])).z > 0);
+  }
+  unprepare(&p);
+}
+
 static void inside_out_surfaces_are_turned(void** unused) {
   (void)unused;
   prepared p;
@@ -292,6 +309,23 @@ static void edges_of_many_triangles_do_not_mislead(void** unused) {
     assert_true(fabs(p.surface.volume - 2) < 1e-12);
     unprepare(&p);
   }
+}
+
+// Three fins on one edge, all running along it the same way: none has a say in the others.
+static void fins_on_one_edge_are_left_alone(void** unused) {
+  (void)unused;
+  shape_arrays a = shape_begin(5, 3);
+  shape_vertex(&a, sn_v3(0, 0, 0));
+  shape_vertex(&a, sn_v3(0, 0, 1));
+  for (uint32_t fin = 0; fin < 3; ++fin) {
+    double angle = 2 * SHAPE_PI * fin / 3;
+    shape_triangle(&a, 0, 1, shape_vertex(&a, sn_v3(sn_cos(angle), sn_sin(angle), 0.5)));
+  }
+  prepared p;
+  prepare(&p, shape_end(&a));
+  assert_report(&p, 0, 0, 0, 0);
+  assert_int_equal(p.surface.triangle_count, 3);
+  unprepare(&p);
 }
 
 // A strip with half a twist has no sides; it must only be survived.
@@ -448,6 +482,7 @@ int main(void) {
       cmocka_unit_test(repeated_triangles_are_left_out),
       cmocka_unit_test(flipped_triangles_are_turned),
       cmocka_unit_test(half_flipped_spheres_are_turned_outward),
+      cmocka_unit_test(the_minority_of_an_open_surface_is_turned),
       cmocka_unit_test(inside_out_surfaces_are_turned),
       cmocka_unit_test(the_wall_of_a_cavity_stays_turned_inward),
       cmocka_unit_test(a_cavity_survives_repairs_around_it),
@@ -455,6 +490,7 @@ int main(void) {
       cmocka_unit_test(unreferenced_vertices_are_counted_and_not_in_the_box),
       cmocka_unit_test(soups_are_welded),
       cmocka_unit_test(edges_of_many_triangles_do_not_mislead),
+      cmocka_unit_test(fins_on_one_edge_are_left_alone),
       cmocka_unit_test(one_sided_surfaces_are_survived),
       cmocka_unit_test(scale_and_place_change_nothing),
       cmocka_unit_test(defective_files_become_sound_spheres),

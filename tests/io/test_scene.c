@@ -109,9 +109,9 @@ static void a_minimal_scene_has_every_default(void** unused) {
   assert_vector(body->velocity, 0, 0, 0);
   assert_int_equal(body->scramble.kind, SN_SCRAMBLE_NONE);
 
-  assert_int_equal(s->solver.linear, SN_LINEAR_JACOBI_CG);
+  assert_int_equal(s->solver.linear, SN_LINEAR_MULTIGRID);
   assert_true(s->solver.newton_max == 10 && s->solver.newton_tolerance == 1e-3);
-  assert_true(s->solver.krylov_max == 400 && s->solver.krylov_tolerance == 1e-2);
+  assert_true(s->solver.krylov_max == 0 && s->solver.krylov_tolerance == 1e-2);
   assert_int_equal(s->solver.threads, 0);
   assert_true(s->output.checkpoint_every == 1 && !s->output.keep_checkpoints);
   sn_scene_destroy(s);
@@ -377,17 +377,18 @@ static void what_is_not_there_yet_is_said_so(void** unused) {
       {WITH_BODY("\"material\": {\"model\": \"stvk\"}"),
        "bodies[0].material.model: \"stvk\" is not in this version of Sinew (0.1.0); write "
        "\"corotated\""},
-      {"{" Q ", \"bodies\": [{\"surface\": \"arm.GLB#skin\"}]}",
-       "bodies[0].surface: \".glb\" is not in this version"},
+      {"{" Q ", \"bodies\": [{\"surface\": \"arm.FBX#skin\"}]}",
+       "bodies[0].surface: \".fbx\" is not in this version"},
       {WITH("\"bones\": [{\"mesh\": \"a.fbx\"}]"),
        "bones[0].mesh: \".fbx\" is not in this version"},
-      {WITH("\"bones\": [{\"mesh\": \"tet.obj\", \"motion\": {\"from\": \"walk.glb\"}}]"),
-       "bones[0].motion: {\"from\": ...} is not in this version of Sinew (0.1.0); write a list"},
+      {WITH("\"bones\": [{\"mesh\": \"tet.obj\", \"motion\": {\"from\": \"bone.pc2\", \"node\": "
+            "\"a\"}}]"),
+       "bones[0].motion.from: \".pc2\" is not in this version of Sinew (0.1.0); take a .glb"},
       {WITH("\"forces\": [{\"wind\": [1, 0, 0]}]"), "forces[0].wind: not in this version"},
       {WITH("\"fixed\": [{\"where\": {\"map\": \"m\"}}]"),
        "fixed[0].where.map: not in this version"},
-      {WITH("\"solver\": {\"linear\": \"multigrid\"}"),
-       "solver.linear: \"multigrid\" is not in this version of Sinew (0.1.0); write \"auto\""},
+      {WITH("\"solver\": {\"linear\": \"macroblock\"}"),
+       "solver.linear: \"macroblock\" is not in this version of Sinew (0.1.0); write \"auto\""},
       {WITH("\"solver\": {\"linear\": \"minres\"}"), "solver.linear: \"minres\" is not in this"},
       {WITH("\"output\": {\"formats\": [\"usda\"]}"), "output.formats[0]: \"usda\" is not in this"},
       {WITH("\"output\": {\"fields\": [\"J\"]}"), "output.fields[0]: \"J\" is not in this version"},
@@ -527,7 +528,7 @@ static void values_of_bones_and_ties_are_checked(void** unused) {
             "\"tet.obj\"}]"),
        "bones[1].name: found \"b\", which bones[0] has too"},
       {KEYS("3"), "bones[0].motion: found 3, expected a list, each a keyframe"},
-      {KEYS("{}"), "bones[0].motion: found an empty object, expected a list"},
+      {KEYS("{}"), "bones[0].motion.from: found nothing, expected a glTF file (.glb or .gltf)"},
       {KEYS("[{}]"), "bones[0].motion[0].frame: found nothing, expected a number"},
       {KEYS("[{\"frame\": 2}, {\"frame\": 2}]"),
        "bones[0].motion[1].frame: found 2 after 2, expected frames that ascend"},

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "math/random.h"
+#include "solve/jacobi.h"
 #include "solve/newton.h"
 
 #define MOST_NODES 64
@@ -63,8 +64,7 @@ static inline void chain_diagonal(const sn_term* term, sn_pool* pool, double* d)
   const chain* c = term->model;
   for (int i = 0; i < 3 * c->node_count; ++i) {
     int n = i / 3;
-    d[i] += c->anchor[n] + (n > 0 ? c->link[n - 1] : 0) +
-            (n + 1 < c->node_count ? c->link[n] : 0);
+    d[i] += c->anchor[n] + (n > 0 ? c->link[n - 1] : 0) + (n + 1 < c->node_count ? c->link[n] : 0);
   }
 }
 
@@ -102,19 +102,23 @@ static inline void dead_gradient(const sn_term* term, sn_pool* pool, const doubl
 
 static const sn_term_ops DEAD_LOADS = {"loads", dead_energy, dead_gradient, NULL, NULL, NULL};
 
-// Vectors for both solvers, on the heap.
+// What both solvers write, and the diagonal as preconditioner. Stays where it was begun.
 typedef struct solver {
   sn_arena* arena;
   sn_newton_work work;
+  sn_jacobi jacobi;
+  sn_preconditioner diagonal;
 } solver;
 
-static inline solver make_solver(size_t unknown_count, int max_steps) {
-  solver s;
-  assert_int_equal(sn_arena_create(&s.arena, NULL), SN_OK);
-  assert_int_equal(sn_newton_work_create(unknown_count, max_steps, s.arena, &s.work, NULL), SN_OK);
-  return s;
+static inline void solver_begin(solver* s, const sn_problem* problem, int max_steps) {
+  size_t count = problem->unknown_count;
+  assert_int_equal(sn_arena_create(&s->arena, NULL), SN_OK);
+  assert_int_equal(sn_newton_work_create(count, max_steps, s->arena, &s->work, NULL), SN_OK);
+  s->jacobi.problem = problem;
+  assert_int_equal(SN_ARENA_NEW(s->arena, count, &s->jacobi.diagonal, NULL), SN_OK);
+  s->diagonal = sn_jacobi_preconditioner(&s->jacobi);
 }
 
-static inline void destroy_solver(solver* s) { sn_arena_destroy(s->arena); }
+static inline void solver_end(solver* s) { sn_arena_destroy(s->arena); }
 
 #endif

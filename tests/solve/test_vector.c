@@ -10,7 +10,8 @@
 
 #include "math/random.h"
 
-// Around the size of a block (6144 items), and many blocks; all hold whole nodes but the first ones.
+// Around the size of a block (6144 items), and many blocks; all hold whole nodes but the first
+// ones.
 static const size_t COUNTS[] = {0, 1, 2, 3, 7, 6141, 6144, 6147, 100002, 5000001};
 #define COUNT_CHOICES (sizeof COUNTS / sizeof *COUNTS)
 #define MOST 5000001

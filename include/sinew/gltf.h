@@ -1,0 +1,115 @@
+/// glTF 2.0 files as plain structs: meshes, node hierarchy, skins and animation. Metres, y up,
+/// seconds.
+#ifndef SINEW_GLTF_H
+#define SINEW_GLTF_H
+
+#include "sinew/mesh.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// A named number at each vertex, such as the attribute `_SINEW_STIFFNESS`.
+typedef struct sn_gltf_map {
+  char* name;
+  float* values;  ///< (vertex_count)
+} sn_gltf_map;
+
+/// All primitives of one glTF mesh joined, in the order of the file: vertices of the first
+/// primitive, then of the second, and so on.
+typedef struct sn_gltf_mesh {
+  char* name;           ///< unique in the file; made from the index where the file has none
+  sn_mesh mesh;         ///< positions at rest, triangles; a group `primitiveN` for each primitive
+  int influence_count;  ///< joints a vertex, all joint sets together; 0 = not skinned
+  uint16_t* joints;     ///< index into the skin's joints (influence_count x vertex_count)
+  float* weights;       ///< normalised to a sum of 1 (influence_count x vertex_count)
+  sn_gltf_map* maps;    ///< attributes that begin with an underscore and hold one number
+  uint32_t map_count;
+} sn_gltf_mesh;
+
+/// A node of the hierarchy. Parents come before their children in no particular order in the file;
+/// `order` of the document lists them so.
+typedef struct sn_gltf_node {
+  char* name;      ///< unique in the file; made from the index where the file has none
+  int32_t parent;  ///< node index or -1
+  sn_vec3 translate;
+  sn_quat rotate;
+  sn_vec3 scale;
+  bool has_matrix;     ///< `matrix` holds instead of the three above; such a node is not animated
+  double matrix[16];   ///< column-major
+  int32_t mesh, skin;  ///< indices or -1
+} sn_gltf_node;
+
+/// Joints of a skinned mesh.
+typedef struct sn_gltf_skin {
+  char* name;
+  uint32_t* joints;      ///< node indices (joint_count)
+  double* inverse_bind;  ///< 4x4 column-major each (16 x joint_count)
+  uint32_t joint_count;
+} sn_gltf_skin;
+
+/// What a channel moves.
+typedef enum sn_gltf_path { SN_GLTF_TRANSLATE, SN_GLTF_ROTATE, SN_GLTF_SCALE } sn_gltf_path;
+/// How it gets from key to key.
+typedef enum sn_gltf_interpolation {
+  SN_GLTF_LINEAR,
+  SN_GLTF_STEP,
+  SN_GLTF_CUBIC
+} sn_gltf_interpolation;
+
+/// One animated property of one node.
+typedef struct sn_gltf_channel {
+  uint32_t node;
+  sn_gltf_path path;
+  sn_gltf_interpolation interpolation;
+  float* times;  ///< ascending, s (key_count)
+  /// 3 or 4 (rotate) numbers a key; CUBIC has in-tangent, value, out-tangent for each key.
+  float* values;
+  uint32_t key_count;
+} sn_gltf_channel;
+
+/// A named animation.
+typedef struct sn_gltf_clip {
+  char* name;  ///< unique in the file; made from the index where the file has none
+  sn_gltf_channel* channels;
+  uint32_t channel_count;
+  double end;  ///< time of the last key, s
+} sn_gltf_clip;
+
+/// A whole file.
+typedef struct sn_gltf {
+  sn_gltf_mesh* meshes;
+  uint32_t mesh_count;
+  sn_gltf_node* nodes;
+  uint32_t node_count;
+  uint32_t* order;  ///< nodes, parents first (node_count)
+  sn_gltf_skin* skins;
+  uint32_t skin_count;
+  sn_gltf_clip* clips;
+  uint32_t clip_count;
+  struct sn_arena* storage;  ///< owns everything above, except the meshes' own
+} sn_gltf;
+
+/// Read a .gltf or .glb file: embedded buffers, or files below its own folder. Every count, offset
+/// and type is checked; SN_ERR_INPUT names the JSON path (`meshes[0].primitives[1].indices`). Morph
+/// targets are read as at rest.
+SN_API sn_status sn_gltf_load(const char* path, sn_gltf* gltf, sn_error* err);
+/// Write a .glb file: nodes, meshes with normals, skins, clips, maps. `order` is not needed.
+SN_API sn_status sn_gltf_save(const char* path, const sn_gltf* gltf, sn_error* err);
+/// Frees and zeroes `gltf`. A zeroed one is fine.
+SN_API void sn_gltf_destroy(sn_gltf* gltf);
+
+/// World transforms of all nodes at a time of a clip; without a clip (-1) as the file has them.
+/// Times outside the clip hold its ends. @param world 4x4 column-major each (16 x node_count)
+SN_API void sn_gltf_pose(const sn_gltf* gltf, int32_t clip, double time, double* world);
+/// Linear blend skinning of the mesh of a node (which must have one). A mesh without a skin moves
+/// with its node; a skinned one with its joints only, as glTF says. @param positions (3 x
+/// vertex_count)
+SN_API void sn_gltf_skin_vertices(const sn_gltf* gltf, uint32_t node, const double* world,
+                                  double* positions);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,233 @@
+#include "creature_rig.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "creature_math.h"
+
+// Between a bone and the next, metres.
+#define JOINT_GAP 0.012
+
+// Weights start as 1 for the nearest bone and 0 for all others. They then spread over the surface,
+// not through the air, so that an ear is never carried by the cheek it hangs beside.
+#define SPREAD_ROUNDS 24
+#define SPREAD_SHARE 0.5  // of a vertex's neighbours, each round
+
+// A leg has nothing to say beyond these places: |z|, and x between the two pairs, metres.
+#define LEG_FADE_OUT 0.008
+#define LEG_FADE_IN 0.045
+#define PAIRS_BORDER (-0.02)
+
+// Joints in the middle, and those of the right side.
+static const rig_joint middle_joints[EAR1] = {
+    {"root", -1, .place = {0, 0, 0}},
+    {"hips", ROOT, {-0.20, 0.43, 0}, {-0.28, 0.450, 0}, {-0.13, 0.455, 0}, 0.145, 0.155, 0.028},
+    {"spine1", HIPS, {-0.13, 0.455, 0}, {-0.13, 0.455, 0}, {-0.03, 0.46, 0}, 0.16, 0.17, 0.022},
+    {"spine2", SPINE1, {-0.03, 0.46, 0}, {-0.03, 0.46, 0}, {0.07, 0.465, 0}, 0.17, 0.15, 0.022},
+    {"chest", SPINE2, {0.07, 0.465, 0}, {0.07, 0.465, 0}, {0.17, 0.475, 0}, 0.15, 0.13, 0.028},
+    {"neck", CHEST, {0.16, 0.50, 0}, {0.16, 0.50, 0}, {0.21, 0.63, 0}, 0.10, 0.10, 0.026},
+    {"head", NECK, {0.21, 0.63, 0}, {0.20, 0.705, 0}, {0.42, 0.67, 0}, 0.145, 0.085, 0.040},
+    {"tail1", HIPS, {-0.33, 0.495, 0}, {-0.33, 0.495, 0}, {-0.405, 0.55, 0}, 0.052, 0.045, 0.014},
+    {"tail2", TAIL1, {-0.405, 0.55, 0}, {-0.405, 0.55, 0}, {-0.455, 0.635, 0}, 0.045, 0.038, 0.012},
+    {"tail3",
+     TAIL2,
+     {-0.455, 0.635, 0},
+     {-0.455, 0.635, 0},
+     {-0.470, 0.72, 0},
+     0.038,
+     0.046,
+     0.012},
+};
+static const rig_joint side_joints[SIDE_COUNT] = {
+    {"ear1",
+     HEAD,
+     {0.205, 0.81, 0.105},
+     {0.205, 0.81, 0.105},
+     {0.175, 0.855, 0.175},
+     0.05,
+     0.044,
+     0.011},
+    {"ear2",
+     EAR1,
+     {0.175, 0.855, 0.175},
+     {0.175, 0.855, 0.175},
+     {0.165, 0.75, 0.225},
+     0.042,
+     0.054,
+     0.011},
+    {"hind_upper",
+     HIPS,
+     {-0.20, 0.37, 0.09},
+     {-0.20, 0.37, 0.09},
+     {-0.14, 0.22, 0.105},
+     0.085,
+     0.068,
+     0.022},
+    {"hind_lower",
+     HIND_UPPER,
+     {-0.14, 0.22, 0.105},
+     {-0.14, 0.22, 0.105},
+     {-0.205, 0.075, 0.11},
+     0.068,
+     0.055,
+     0.018},
+    {"hind_foot",
+     HIND_LOWER,
+     {-0.205, 0.075, 0.11},
+     {-0.215, 0.06, 0.11},
+     {-0.15, 0.056, 0.116},
+     0.058,
+     0.053,
+     0.018},
+    {"fore_upper",
+     CHEST,
+     {0.15, 0.37, 0.085},
+     {0.15, 0.37, 0.085},
+     {0.095, 0.225, 0.102},
+     0.08,
+     0.064,
+     0.022},
+    {"fore_lower",
+     FORE_UPPER,
+     {0.095, 0.225, 0.102},
+     {0.095, 0.225, 0.102},
+     {0.14, 0.075, 0.106},
+     0.064,
+     0.053,
+     0.018},
+    {"fore_foot",
+     FORE_LOWER,
+     {0.14, 0.075, 0.106},
+     {0.13, 0.06, 0.106},
+     {0.195, 0.056, 0.112},
+     0.057,
+     0.053,
+     0.018},
+};
+
+void rig_create(rig* rig) {
+  memcpy(rig->joints, middle_joints, sizeof middle_joints);
+  for (int i = 0; i < SIDE_COUNT; ++i) {
+    rig_joint *left = &rig->joints[EAR1 + i], *right = left + SIDE_COUNT;
+    *left = *right = side_joints[i];
+    snprintf(left->name, sizeof left->name, "left_%.15s", side_joints[i].name);
+    snprintf(right->name, sizeof right->name, "right_%.15s", side_joints[i].name);
+    left->place = mirrored(left->place);
+    left->from = mirrored(left->from);
+    left->to = mirrored(left->to);
+    if (right->parent >= EAR1) right->parent += SIDE_COUNT;
+  }
+}
+
+sn_capsule rig_capsule(const rig_joint* joint) {
+  sn_vec3 axis = subtract(joint->to, joint->from);
+  double share = clamped((joint->radius + JOINT_GAP) / length(axis), 0, 0.49);
+  return (sn_capsule){add(joint->from, scale(share, axis)), subtract(joint->to, scale(share, axis)),
+                      joint->radius};
+}
+
+// Weights
+
+// From the flesh around the bone; negative within.
+static double flesh_distance(const rig_joint* joint, sn_vec3 p) {
+  sn_vec3 axis = subtract(joint->to, joint->from), offset = subtract(p, joint->from);
+  double t = clamped(dot(offset, axis) / dot(axis, axis), 0, 1);
+  return length(subtract(offset, scale(t, axis))) -
+         (joint->from_flesh + t * (joint->to_flesh - joint->from_flesh));
+}
+
+static int nearest_joint(const rig* rig, sn_vec3 p) {
+  int nearest = HIPS;
+  for (int j = HIPS; j < JOINT_COUNT; ++j) {
+    if (flesh_distance(&rig->joints[j], p) < flesh_distance(&rig->joints[nearest], p)) nearest = j;
+  }
+  return nearest;
+}
+
+static sn_vec3 vertex_place(const sn_mesh* mesh, size_t vertex) {
+  sn_vec3 p;
+  memcpy(&p, mesh->positions + 3 * vertex, sizeof p);
+  return p;
+}
+
+// Each vertex moves its weights towards the mean of its neighbours'.
+// @param shares (JOINT_COUNT x vertex_count) @param sums as many and one more for each vertex
+static void spread(const sn_mesh* mesh, double* shares, double* sums) {
+  size_t width = JOINT_COUNT + 1;
+  memset(sums, 0, sizeof *sums * width * mesh->vertex_count);
+  for (size_t c = 0; c < 3 * (size_t)mesh->triangle_count; ++c) {
+    // Every edge belongs to two triangles, which run it in opposite directions.
+    size_t a = mesh->triangles[c], b = mesh->triangles[c % 3 == 2 ? c - 2 : c + 1];
+    for (int j = 0; j < JOINT_COUNT; ++j) sums[width * a + j] += shares[JOINT_COUNT * b + j];
+    sums[width * a + JOINT_COUNT] += 1;
+  }
+  for (size_t v = 0; v < mesh->vertex_count; ++v) {
+    double count = sums[width * v + JOINT_COUNT];
+    for (int j = 0; j < JOINT_COUNT; ++j) {
+      double* share = &shares[JOINT_COUNT * v + j];
+      *share += SPREAD_SHARE * (sums[width * v + j] / count - *share);
+    }
+  }
+}
+
+// 0 below `lo`, 1 above `hi`, smooth between.
+static double ramp(double x, double lo, double hi) {
+  double t = clamped((x - lo) / (hi - lo), 0, 1);
+  return t * t * (3 - 2 * t);
+}
+
+// Legs keep to their own quarter of the body.
+static double reach(int joint, sn_vec3 p) {
+  int left = joint < EAR1 + SIDE_COUNT ? joint : joint - SIDE_COUNT;
+  if (left < HIND_UPPER) return 1;
+  double side = joint == left ? -p.z : p.z;
+  double ahead = left >= FORE_UPPER ? p.x - PAIRS_BORDER : PAIRS_BORDER - p.x;
+  return ramp(side, LEG_FADE_OUT, LEG_FADE_IN) * ramp(ahead, 0, LEG_FADE_IN);
+}
+
+// The heaviest, less what the first one left out weighs, so that none comes or goes with a jump.
+static void choose(const double* shares, uint16_t* joints, float* weights) {
+  double heaviest[INFLUENCE_COUNT + 1] = {0}, sum = 0;
+  int chosen[INFLUENCE_COUNT + 1] = {0};
+  for (int j = 0; j < JOINT_COUNT; ++j) {
+    int at = INFLUENCE_COUNT;
+    if (shares[j] <= heaviest[at]) continue;
+    for (; at > 0 && shares[j] > heaviest[at - 1]; --at) {
+      heaviest[at] = heaviest[at - 1];
+      chosen[at] = chosen[at - 1];
+    }
+    heaviest[at] = shares[j];
+    chosen[at] = j;
+  }
+  double least = heaviest[INFLUENCE_COUNT];
+  for (int i = 0; i < INFLUENCE_COUNT; ++i) sum += heaviest[i] - least;
+  for (int i = 0; i < INFLUENCE_COUNT; ++i) {
+    joints[i] = (uint16_t)chosen[i];
+    weights[i] = (float)((heaviest[i] - least) / sum);
+  }
+}
+
+sn_status rig_weigh(const rig* rig, const sn_mesh* mesh, uint16_t* joints, float* weights,
+                    sn_error* err) {
+  double* shares = calloc(mesh->vertex_count, sizeof(double[JOINT_COUNT]));
+  double* sums = malloc(mesh->vertex_count * sizeof(double[JOINT_COUNT + 1]));
+  sn_status status = SN_OK;
+  if (shares && sums) {
+    for (size_t v = 0; v < mesh->vertex_count; ++v) {
+      shares[JOINT_COUNT * v + nearest_joint(rig, vertex_place(mesh, v))] = 1;
+    }
+    for (int round = 0; round < SPREAD_ROUNDS; ++round) spread(mesh, shares, sums);
+    for (size_t v = 0; v < mesh->vertex_count; ++v) {
+      double* own = shares + JOINT_COUNT * v;
+      for (int j = 0; j < JOINT_COUNT; ++j) own[j] *= reach(j, vertex_place(mesh, v));
+      choose(own, joints + INFLUENCE_COUNT * v, weights + INFLUENCE_COUNT * v);
+    }
+  } else {
+    *err = (sn_error){SN_ERR_MEMORY, "out of memory"};
+    status = SN_ERR_MEMORY;
+  }
+  free(shares);
+  free(sums);
+  return status;
+}

@@ -1,0 +1,56 @@
+// The skeleton of the creature, and which vertices follow which of its joints.
+#ifndef CREATURE_RIG_H
+#define CREATURE_RIG_H
+
+#include "sinew/mesh.h"
+#include "sinew/scene.h"
+
+// Those in the middle, parents first; then those of the left side and, in the same order, of the
+// right side.
+enum {
+  ROOT,  // on the ground, never moves
+  HIPS,
+  SPINE1,
+  SPINE2,
+  CHEST,
+  NECK,
+  HEAD,
+  TAIL1,
+  TAIL2,
+  TAIL3,
+  EAR1,
+  EAR2,
+  HIND_UPPER,
+  HIND_LOWER,
+  HIND_FOOT,
+  FORE_UPPER,
+  FORE_LOWER,
+  FORE_FOOT,
+  SIDE_COUNT = FORE_FOOT - EAR1 + 1,  // RIGHT: a joint of the left side + SIDE_COUNT
+  JOINT_COUNT = FORE_FOOT + 1 + SIDE_COUNT
+};
+
+// At rest all joints have the axes of the world.
+typedef struct rig_joint {
+  char name[24];
+  int parent;  // -1: none
+  sn_vec3 place;
+  sn_vec3 from, to;             // the bone that moves with it; ROOT has none
+  double from_flesh, to_flesh;  // about the radius of the flesh around its ends
+  double radius;                // of the bone itself
+} rig_joint;
+
+typedef struct rig {
+  rig_joint joints[JOINT_COUNT];
+} rig;
+
+#define INFLUENCE_COUNT 4
+
+void rig_create(rig* rig);
+// The bone as a capsule that leaves room at both joints.
+sn_capsule rig_capsule(const rig_joint* joint);
+// @param joints, weights of each vertex, heaviest first, with a sum of 1 (4 x vertex_count)
+sn_status rig_weigh(const rig* rig, const sn_mesh* mesh, uint16_t* joints, float* weights,
+                    sn_error* err);
+
+#endif

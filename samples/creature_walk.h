@@ -1,0 +1,16 @@
+// How the creature walks: once round in a second, on the spot.
+#ifndef CREATURE_WALK_H
+#define CREATURE_WALK_H
+
+#include "creature_rig.h"
+
+// Where all joints are, in the world.
+typedef struct pose {
+  sn_vec3 places[JOINT_COUNT];
+  sn_quat turns[JOINT_COUNT];
+} pose;
+
+// @param phase of the walk, periodic in 1; 0 is when the left hind foot touches the ground
+void walk_pose(const rig* rig, double phase, pose* pose);
+
+#endif

@@ -1,0 +1,120 @@
+// The parts of the glTF 2.0 reader. Each reads one kind of entry of the document; errors have the
+// manner of scene files: "FILE: JSON.path: found, expected".
+//
+// A file is hostile until proven otherwise. Offsets and counts are held against the bytes that are
+// there before anything is taken from memory. Because entries may be used any number of times, or
+// stand for zeros that no byte holds, all that is decoded is also paid for from a budget that grows
+// with the size of the file.
+#ifndef SN_IO_GLTF_H
+#define SN_IO_GLTF_H
+
+#include "io/scene_json.h"
+#include "sinew/gltf.h"
+
+// Numbers decoded for each byte of the file and its buffers, at most. A file that uses each of its
+// accessors once stays below 1.
+#define SN_GLTF_NUMBERS_A_BYTE 64
+
+// Whole numbers in JSON are exact up to here.
+#define SN_GLTF_WHOLE_MAX 0x1p53
+
+// A stretch of a buffer.
+typedef struct sn_gltf_bytes {
+  const unsigned char* at;  // NULL: there is none
+  uint64_t size;
+  uint64_t stride;  // of a buffer view: bytes from element to element; 0: they follow closely
+} sn_gltf_bytes;
+
+// A file being read.
+typedef struct sn_gltf_reader {
+  sn_reader json;  // file and error, for the functions of scene_json.h
+  json_t* root;
+  sn_arena* scratch;       // buffers, and numbers while they are used
+  sn_gltf_bytes chunk;     // the binary chunk of a GLB file
+  sn_gltf_bytes* buffers;  // one for each entry of "buffers"
+  uint64_t budget;         // numbers that may still be decoded
+  sn_gltf* gltf;
+} sn_gltf_reader;
+
+// Numbers in a buffer, checked: every element lies within the bytes that are there.
+typedef struct sn_gltf_accessor {
+  uint32_t index, count;
+  const char* type;          // "VEC3"
+  uint32_t columns, rows;    // of an element; one column unless it is a matrix
+  uint32_t component;        // a row of the table of component types
+  bool is_normalised;        // integers stand for 0..1 or -1..1
+  sn_gltf_bytes elements;    // without bytes: all zero
+  uint32_t sparse_count;     // elements that are replaced
+  uint32_t index_component;  // type of their indices
+  sn_gltf_bytes sparse_indices, sparse_values;
+} sn_gltf_accessor;
+
+// Document
+
+// Read a whole file from memory; *(bytes + size) must be 0. `path` is for messages and external
+// buffers.
+sn_status sn_gltf_parse(const char* path, const char* bytes, size_t size, sn_gltf* gltf,
+                        sn_error* err);
+// An entry of a list of the document, an object. The index must be in range.
+json_t* sn_gltf_entry(const sn_gltf_reader* r, const char* list, uint32_t index);
+uint32_t sn_gltf_entry_count(const sn_gltf_reader* r, const char* list);
+// `value`, which stands `at`, as an index into a list of the document.
+sn_status sn_gltf_reference(sn_gltf_reader* r, const sn_place* at, const json_t* value,
+                            const char* list, uint32_t* index);
+// A whole number from `least` to `most`. @param preset of a missing key; -1: it must be there
+sn_status sn_gltf_integer(sn_gltf_reader* r, const sn_place* owner_at, const json_t* owner,
+                          const char* key, int64_t preset, sn_range range, int64_t* number);
+// `count` finite numbers in a list.
+sn_status sn_gltf_numbers(sn_gltf_reader* r, const sn_place* at, const json_t* value, size_t count,
+                          double* numbers);
+// Pay for numbers about to be decoded.
+sn_status sn_gltf_charge(sn_gltf_reader* r, const sn_place* at, uint64_t number_count);
+// Give each entry of a list its name, as in gltf.h. The items start with their name.
+sn_status sn_gltf_name_entries(sn_gltf_reader* r, const char* list, const char* stem, void* items,
+                               size_t item_size);
+
+// Buffers
+
+// Find the JSON text in a .gltf or .glb file, and the binary chunk.
+sn_status sn_gltf_split(sn_gltf_reader* r, const char* bytes, size_t size, sn_gltf_bytes* text);
+sn_status sn_gltf_load_buffers(sn_gltf_reader* r);
+// `value`, which stands `at`, as a buffer view.
+sn_status sn_gltf_find_view(sn_gltf_reader* r, const sn_place* at, const json_t* value,
+                            sn_gltf_bytes* view);
+
+// Accessors
+
+// `value`, which stands `at`, as an accessor.
+sn_status sn_gltf_find_accessor(sn_gltf_reader* r, const sn_place* at, const json_t* value,
+                                sn_gltf_accessor* accessor);
+// The same, of one type of element.
+sn_status sn_gltf_find_typed(sn_gltf_reader* r, const sn_place* at, const json_t* value,
+                             const char* type, sn_gltf_accessor* accessor);
+bool sn_gltf_accessor_has_floats(const sn_gltf_accessor* accessor);
+// Without a sign, and as they are.
+bool sn_gltf_accessor_has_indices(const sn_gltf_accessor* accessor);
+// All numbers, in scratch (columns x rows x count). Refuses what is not finite.
+sn_status sn_gltf_read_accessor(sn_gltf_reader* r, const sn_gltf_accessor* accessor,
+                                double** values);
+
+// Entries, in this order
+
+sn_status sn_gltf_read_meshes(sn_gltf_reader* r);
+sn_status sn_gltf_read_nodes(sn_gltf_reader* r);
+sn_status sn_gltf_read_skins(sn_gltf_reader* r);
+sn_status sn_gltf_read_clips(sn_gltf_reader* r);
+
+// Finished documents
+
+// Sort nodes so that parents come first. @return how many: all, unless one is its own ancestor
+// @param work (2 x node_count + 1)
+uint32_t sn_gltf_sort_nodes(const sn_gltf_node* nodes, uint32_t node_count, uint32_t* order,
+                            uint32_t* work);
+// One above the highest joint that each mesh uses. @param joint_ends (mesh_count), in scratch
+sn_status sn_gltf_find_joint_ends(const sn_gltf* gltf, sn_arena* scratch, uint32_t** joint_ends,
+                                  sn_error* err);
+// Whether a document can be written: indices in range, numbers finite. SN_ERR_USAGE says what is
+// not, with its place in the document.
+sn_status sn_gltf_check(const sn_gltf* gltf, sn_error* err);
+
+#endif

@@ -1,0 +1,37 @@
+// Coarser trees for multigrid, and the transfers between a tree and the next coarser one (Milne et
+// al. 2016, sections 7.1 and 7.2).
+#ifndef SN_OCTREE_COARSEN_H
+#define SN_OCTREE_COARSEN_H
+
+#include "octree/octree.h"
+
+// Linear interpolation from coarse nodes to fine ones, and its exact transpose; both as lists, so
+// that either way every value is a sum in fixed order that one thread forms.
+typedef struct sn_transfer {
+  uint32_t* fine_starts;  // entries of each fine node (fine node_count + 1)
+  uint32_t* coarse_nodes; // (entry_count)
+  float* fine_weights;
+  uint32_t* coarse_starts; // entries of each coarse node (coarse node_count + 1)
+  uint32_t* fine_nodes;    // ascending within a coarse node (entry_count)
+  float* coarse_weights;
+  uint32_t* coarse_cells; // the coarse cell that each fine cell lies in, ascending (fine cell_count)
+  uint32_t fine_count, coarse_count; // nodes
+} sn_transfer;
+
+// The next coarser tree. A parent takes the place of its children if all that is below it are
+// children of the fine tree's leaves' size; one child is enough, so the domain grows. Parents that
+// would break the 2:1 rule are given up again. The result has as many cells as `fine` where nothing
+// can be joined.
+sn_status sn_octree_coarsen(const sn_octree* fine, sn_pool* pool, sn_arena* arena,
+                            sn_arena* scratch, sn_octree* coarse, sn_error* err);
+
+sn_status sn_transfer_build(const sn_octree* fine, const sn_octree* coarse, sn_pool* pool,
+                            sn_arena* arena, sn_arena* scratch, sn_transfer* transfer,
+                            sn_error* err);
+
+// Three values a node. fine += P coarse
+void sn_transfer_prolong(const sn_transfer* t, sn_pool* pool, const float* coarse, float* fine);
+// coarse = P^T fine
+void sn_transfer_restrict(const sn_transfer* t, sn_pool* pool, const float* fine, float* coarse);
+
+#endif

@@ -1,0 +1,20 @@
+#include "solve/jacobi.h"
+
+#include "solve/vector.h"
+
+// The problem has been linearised at u already.
+static void update(void* ctx, sn_pool* pool, const double* u, bool first) {
+  sn_jacobi* jacobi = ctx;
+  (void)u;
+  (void)first;
+  sn_problem_diagonal(jacobi->problem, pool, jacobi->diagonal);
+}
+
+static void apply(void* ctx, sn_pool* pool, const double* r, double* z) {
+  const sn_jacobi* jacobi = ctx;
+  sn_vector_divide(pool, jacobi->problem->unknown_count, r, jacobi->diagonal, z);
+}
+
+sn_preconditioner sn_jacobi_preconditioner(sn_jacobi* jacobi) {
+  return (sn_preconditioner){.update = update, .apply = apply, .ctx = jacobi};
+}

@@ -1,0 +1,56 @@
+// A multigrid V-cycle as preconditioner, in single precision (Milne et al. 2016, section 7). It sees
+// levels with an operator each and the transfers between them; what the operators are is not its
+// business. The cycle is a symmetric, positive linear map: one smoothing before and its adjoint after.
+#ifndef SN_SOLVE_MULTIGRID_H
+#define SN_SOLVE_MULTIGRID_H
+
+#include "base/memory.h"
+#include "base/parallel.h"
+#include "octree/coarsen.h"
+
+typedef enum sn_mg_smoother { SN_MG_JACOBI, SN_MG_CHEBYSHEV } sn_mg_smoother;
+typedef enum sn_mg_coarsest { SN_MG_CHOLESKY, SN_MG_JACOBI_16 } sn_mg_coarsest;
+
+typedef struct sn_mg_opts {
+  sn_mg_smoother smoother;
+  double damping;  // of Jacobi; 0: 1.5 over the largest eigenvalue of D^-1 A, level by level
+  int degree;      // of Chebyshev, 1..8
+  sn_mg_coarsest coarsest;
+} sn_mg_opts;
+
+typedef struct sn_mg_level {
+  size_t unknown_count;        // 3 x nodes
+  const uint8_t* held;         // nodes without unknowns
+  const sn_transfer* coarser;  // to the next level; NULL on the last
+  // y = A x; x is 0 on held nodes, y must be.
+  void (*apply)(void* ctx, sn_pool* pool, const float* x, float* y);
+  void* ctx;
+  float* inverse_diagonal;   // set by the owner before sn_mg_update; 0 on held nodes
+  double largest;            // eigenvalue of D^-1 A, estimated
+  float *b, *x, *r, *z, *q;  // right side, solution, residual, correction, product
+} sn_mg_level;
+
+typedef struct sn_mg {
+  sn_mg_opts opts;
+  sn_mg_level* levels;  // [0] = the finest
+  int level_count;
+  double* factor;      // of the coarsest operator (n x n)
+  double* dense;       // right side and solution there (n)
+  uint32_t* unknowns;  // free unknowns of the coarsest level (n)
+  int n;
+} sn_mg;
+
+// Memory for the vectors of all levels and the coarsest factor. Levels' counts, held, coarser, apply
+// and ctx must be set.
+sn_status sn_mg_create(sn_mg* mg, sn_arena* arena, sn_error* err);
+
+// After the operators have changed: factor the coarsest one and, if `estimate`, find the largest
+// eigenvalues anew.
+void sn_mg_update(sn_mg* mg, sn_pool* pool, bool estimate);
+// Smooth more carefully from now on, until the next estimate: the cycle was found indefinite.
+void sn_mg_weaken(sn_mg* mg);
+
+// z = one V-cycle for A z = r, from z = 0.
+void sn_mg_cycle(sn_mg* mg, sn_pool* pool, const double* r, double* z);
+
+#endif
