@@ -3,7 +3,7 @@
 #   make            build/sinew, build/libsinew.a, build/libsinew.so
 #   make demo       simulate the demo character; picture and cache in out/demo
 #   make test       every test; the last line counts them
-#   make sanitize   the unit tests under the address and undefined-behaviour sanitizers
+#   make sanitize   the quick unit tests under the address and undefined-behaviour sanitizers
 #   make lint       format, layers, house rules, cppcheck, clang-tidy
 #   make format     format the tree in place
 #   make bench      the benchmarks
@@ -50,7 +50,7 @@ test: all
 
 sanitize: build-sanitize/build.ninja
 	@cmake --build build-sanitize
-	@$(call run_tests,build-sanitize,-LE '^whole$$')
+	@$(call run_tests,build-sanitize,-LE '^(whole|slow)$$')
 
 lint: $(BUILD)/build.ninja
 	@tools/lint.sh $(BUILD)

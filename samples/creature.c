@@ -38,7 +38,7 @@ static void write_bone(const rig_joint* joint, FILE* file) {
           joint->name, c.from.x, c.from.y, c.from.z, c.to.x, c.to.y, c.to.z, c.radius, joint->name);
 }
 
-static void write_scene(const rig* rig, double cell, FILE* file) {
+static void write_scene(const creature_rig* rig, double cell, FILE* file) {
   fprintf(
       file,
       "{\n  \"sinew\": 1,\n  \"mode\": \"quasistatic\",\n  \"fps\": %d,\n"
@@ -46,7 +46,7 @@ static void write_scene(const rig* rig, double cell, FILE* file) {
       "  \"bodies\": [\n    {\n      \"name\": \"creature\",\n"
       "      \"surface\": \"creature.glb#" CREATURE_MESH
       "\",\n      \"cell\": %.3g,\n"
-      "      \"material\": {\"young\": 15000, \"poisson\": 0.45}\n    }\n  ],\n  \"bones\": [\n",
+      "      \"material\": {\"young\": 12000, \"poisson\": 0.45}\n    }\n  ],\n  \"bones\": [\n",
       FPS, FIRST_FRAME, LAST_FRAME, cell);
   for (int j = HIPS; j < JOINT_COUNT; ++j) {
     write_bone(&rig->joints[j], file);
@@ -60,7 +60,7 @@ static void write_scene(const rig* rig, double cell, FILE* file) {
   fprintf(file, "  ]\n}\n");
 }
 
-static sn_status save_scene(const char* path, const rig* rig, double cell, sn_error* err) {
+static sn_status save_scene(const char* path, const creature_rig* rig, double cell, sn_error* err) {
   FILE* file = fopen(path, "w");
   if (file) {
     write_scene(rig, cell, file);
@@ -112,15 +112,16 @@ static sn_status save_skinned(const char* path, const char* character, sn_error*
 static sn_status make_creature(const char* folder, sn_error* err) {
   char character[MAX_PATH], scene[MAX_PATH], skinned[MAX_PATH];
   sn_mesh mesh = {0};
-  rig rig;
+  creature_rig rig;
   rig_create(&rig);
   sn_status status = join_path(folder, "creature.glb", character, err);
   if (status == SN_OK) status = join_path(folder, "scene.json", scene, err);
   if (status == SN_OK) status = join_path(folder, "skinned.pc2", skinned, err);
   if (status == SN_OK) status = shape_create(&mesh, err);
   if (status == SN_OK) status = file_save(character, &rig, &mesh, err);
-  // A surface of area A cuts about 2.6 A / cell^2 cells; the bones and the inside add some.
-  double cell = sqrt(2.8 * shape_area(&mesh) / CELL_COUNT);
+  // A surface of area A cuts about 2.6 A / cell^2 cells; the inside and what is fine around the
+  // bones bring it to 3.1.
+  double cell = sqrt(3.1 * shape_area(&mesh) / CELL_COUNT);
   if (status == SN_OK) status = save_scene(scene, &rig, cell, err);
   if (status == SN_OK) status = save_skinned(skinned, character, err);
   shape_destroy(&mesh);

@@ -23,7 +23,7 @@ typedef struct document {
   float turns[JOINT_COUNT][KEY_COUNT][4];
 } document;
 
-static void set_nodes(document* d, const rig* rig) {
+static void set_nodes(document* d, const creature_rig* rig) {
   for (int j = 0; j < JOINT_COUNT; ++j) {
     const rig_joint* joint = &rig->joints[j];
     sn_vec3 from = joint->parent < 0 ? (sn_vec3){0} : rig->joints[joint->parent].place;
@@ -58,9 +58,9 @@ static void set_turn_key(float (*keys)[4], int key, sn_quat q) {
   for (int i = 0; i < 4; ++i) keys[key][i] = (float)(product < 0 ? -values[i] : values[i]);
 }
 
-static void set_keys(document* d, const rig* rig) {
+static void set_keys(document* d, const creature_rig* rig) {
   for (int key = 0; key < KEY_COUNT; ++key) {
-    pose pose;
+    creature_pose pose;
     double time = (double)key / KEYS_A_ROUND;
     // The end is the start again, to the last bit.
     walk_pose(rig, key < KEYS_A_ROUND ? time : 0, &pose);
@@ -75,7 +75,7 @@ static void set_keys(document* d, const rig* rig) {
   }
 }
 
-static void set_clip(document* d, const rig* rig) {
+static void set_clip(document* d, const creature_rig* rig) {
   static char name[] = CREATURE_CLIP;
   set_keys(d, rig);
   for (int j = 0; j < JOINT_COUNT; ++j) {
@@ -92,7 +92,8 @@ static void set_clip(document* d, const rig* rig) {
   d->clip = (sn_gltf_clip){name, d->channels, JOINT_COUNT, 1};
 }
 
-static sn_status set_mesh(document* d, const rig* rig, const sn_mesh* mesh, sn_error* err) {
+static sn_status set_mesh(document* d, const creature_rig* rig, const sn_mesh* mesh,
+                          sn_error* err) {
   size_t count = INFLUENCE_COUNT * (size_t)mesh->vertex_count;
   d->mesh.mesh = *mesh;
   d->mesh.influence_count = INFLUENCE_COUNT;
@@ -105,7 +106,7 @@ static sn_status set_mesh(document* d, const rig* rig, const sn_mesh* mesh, sn_e
   return rig_weigh(rig, mesh, d->mesh.joints, d->mesh.weights, err);
 }
 
-sn_status file_save(const char* path, const rig* rig, const sn_mesh* mesh, sn_error* err) {
+sn_status file_save(const char* path, const creature_rig* rig, const sn_mesh* mesh, sn_error* err) {
   static document d;
   set_nodes(&d, rig);
   set_clip(&d, rig);

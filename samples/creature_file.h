@@ -9,6 +9,6 @@
 #define CREATURE_CLIP "walk"
 
 // Write surface, skeleton, weights and walk as a .glb file.
-sn_status file_save(const char* path, const rig* rig, const sn_mesh* mesh, sn_error* err);
+sn_status file_save(const char* path, const creature_rig* rig, const sn_mesh* mesh, sn_error* err);
 
 #endif

@@ -7,7 +7,7 @@
 #include "creature_math.h"
 
 // Between a bone and the next, metres.
-#define JOINT_GAP 0.012
+#define JOINT_GAP 0.018
 
 // Weights start as 1 for the nearest bone and 0 for all others. They then spread over the surface,
 // not through the air, so that an ear is never carried by the cheek it hangs beside.
@@ -22,91 +22,98 @@
 // Joints in the middle, and those of the right side.
 static const rig_joint middle_joints[EAR1] = {
     {"root", -1, .place = {0, 0, 0}},
-    {"hips", ROOT, {-0.20, 0.43, 0}, {-0.28, 0.450, 0}, {-0.13, 0.455, 0}, 0.145, 0.155, 0.028},
-    {"spine1", HIPS, {-0.13, 0.455, 0}, {-0.13, 0.455, 0}, {-0.03, 0.46, 0}, 0.16, 0.17, 0.022},
-    {"spine2", SPINE1, {-0.03, 0.46, 0}, {-0.03, 0.46, 0}, {0.07, 0.465, 0}, 0.17, 0.15, 0.022},
-    {"chest", SPINE2, {0.07, 0.465, 0}, {0.07, 0.465, 0}, {0.17, 0.475, 0}, 0.15, 0.13, 0.028},
-    {"neck", CHEST, {0.16, 0.50, 0}, {0.16, 0.50, 0}, {0.21, 0.63, 0}, 0.10, 0.10, 0.026},
-    {"head", NECK, {0.21, 0.63, 0}, {0.20, 0.705, 0}, {0.42, 0.67, 0}, 0.145, 0.085, 0.040},
-    {"tail1", HIPS, {-0.33, 0.495, 0}, {-0.33, 0.495, 0}, {-0.405, 0.55, 0}, 0.052, 0.045, 0.014},
-    {"tail2", TAIL1, {-0.405, 0.55, 0}, {-0.405, 0.55, 0}, {-0.455, 0.635, 0}, 0.045, 0.038, 0.012},
+    {"hips", ROOT, {-0.22, 0.46, 0}, {-0.30, 0.480, 0}, {-0.14, 0.485, 0}, 0.145, 0.155, 0.028},
+    {"spine1", HIPS, {-0.14, 0.485, 0}, {-0.14, 0.485, 0}, {-0.03, 0.49, 0}, 0.16, 0.17, 0.022},
+    {"spine2", SPINE1, {-0.03, 0.49, 0}, {-0.03, 0.49, 0}, {0.08, 0.495, 0}, 0.17, 0.15, 0.022},
+    {"chest", SPINE2, {0.08, 0.495, 0}, {0.08, 0.495, 0}, {0.18, 0.505, 0}, 0.15, 0.13, 0.028},
+    {"neck", CHEST, {0.16, 0.53, 0}, {0.16, 0.53, 0}, {0.21, 0.66, 0}, 0.10, 0.10, 0.026},
+    {"head", NECK, {0.21, 0.66, 0}, {0.20, 0.735, 0}, {0.42, 0.70, 0}, 0.145, 0.085, 0.040},
+    {"tail1", HIPS, {-0.35, 0.537, 0}, {-0.35, 0.537, 0}, {-0.397, 0.606, 0}, 0.053, 0.048, 0.014},
+    {"tail2",
+     TAIL1,
+     {-0.397, 0.606, 0},
+     {-0.397, 0.606, 0},
+     {-0.444, 0.675, 0},
+     0.048,
+     0.042,
+     0.013},
     {"tail3",
      TAIL2,
-     {-0.455, 0.635, 0},
-     {-0.455, 0.635, 0},
-     {-0.470, 0.72, 0},
-     0.038,
+     {-0.444, 0.675, 0},
+     {-0.444, 0.675, 0},
+     {-0.488, 0.74, 0},
+     0.042,
      0.046,
      0.012},
 };
 static const rig_joint side_joints[SIDE_COUNT] = {
     {"ear1",
      HEAD,
-     {0.205, 0.81, 0.105},
-     {0.205, 0.81, 0.105},
-     {0.175, 0.855, 0.175},
+     {0.205, 0.84, 0.105},
+     {0.205, 0.84, 0.105},
+     {0.175, 0.885, 0.175},
      0.05,
      0.044,
      0.011},
     {"ear2",
      EAR1,
-     {0.175, 0.855, 0.175},
-     {0.175, 0.855, 0.175},
-     {0.165, 0.75, 0.225},
+     {0.175, 0.885, 0.175},
+     {0.175, 0.885, 0.175},
+     {0.165, 0.78, 0.225},
      0.042,
      0.054,
      0.011},
     {"hind_upper",
      HIPS,
-     {-0.20, 0.37, 0.09},
-     {-0.20, 0.37, 0.09},
-     {-0.14, 0.22, 0.105},
-     0.085,
-     0.068,
-     0.022},
+     {-0.225, 0.40, 0.09},
+     {-0.225, 0.40, 0.09},
+     {-0.18, 0.23, 0.105},
+     0.08,
+     0.066,
+     0.018},
     {"hind_lower",
      HIND_UPPER,
-     {-0.14, 0.22, 0.105},
-     {-0.14, 0.22, 0.105},
-     {-0.205, 0.075, 0.11},
-     0.068,
-     0.055,
-     0.018},
+     {-0.18, 0.23, 0.105},
+     {-0.18, 0.23, 0.105},
+     {-0.23, 0.075, 0.11},
+     0.066,
+     0.053,
+     0.015},
     {"hind_foot",
      HIND_LOWER,
-     {-0.205, 0.075, 0.11},
-     {-0.215, 0.06, 0.11},
-     {-0.15, 0.056, 0.116},
+     {-0.23, 0.075, 0.11},
+     {-0.25, 0.046, 0.11},
+     {-0.155, 0.046, 0.116},
      0.058,
      0.053,
-     0.018},
+     0.014},
     {"fore_upper",
      CHEST,
-     {0.15, 0.37, 0.085},
-     {0.15, 0.37, 0.085},
-     {0.095, 0.225, 0.102},
-     0.08,
-     0.064,
-     0.022},
+     {0.155, 0.40, 0.085},
+     {0.155, 0.40, 0.085},
+     {0.182, 0.225, 0.102},
+     0.075,
+     0.058,
+     0.018},
     {"fore_lower",
      FORE_UPPER,
-     {0.095, 0.225, 0.102},
-     {0.095, 0.225, 0.102},
-     {0.14, 0.075, 0.106},
-     0.064,
-     0.053,
-     0.018},
+     {0.182, 0.225, 0.102},
+     {0.182, 0.225, 0.102},
+     {0.162, 0.075, 0.106},
+     0.058,
+     0.052,
+     0.015},
     {"fore_foot",
      FORE_LOWER,
-     {0.14, 0.075, 0.106},
-     {0.13, 0.06, 0.106},
-     {0.195, 0.056, 0.112},
+     {0.162, 0.075, 0.106},
+     {0.142, 0.046, 0.106},
+     {0.237, 0.046, 0.112},
      0.057,
      0.053,
-     0.018},
+     0.014},
 };
 
-void rig_create(rig* rig) {
+void rig_create(creature_rig* rig) {
   memcpy(rig->joints, middle_joints, sizeof middle_joints);
   for (int i = 0; i < SIDE_COUNT; ++i) {
     rig_joint *left = &rig->joints[EAR1 + i], *right = left + SIDE_COUNT;
@@ -137,7 +144,7 @@ static double flesh_distance(const rig_joint* joint, sn_vec3 p) {
          (joint->from_flesh + t * (joint->to_flesh - joint->from_flesh));
 }
 
-static int nearest_joint(const rig* rig, sn_vec3 p) {
+static int nearest_joint(const creature_rig* rig, sn_vec3 p) {
   int nearest = HIPS;
   for (int j = HIPS; j < JOINT_COUNT; ++j) {
     if (flesh_distance(&rig->joints[j], p) < flesh_distance(&rig->joints[nearest], p)) nearest = j;
@@ -208,7 +215,7 @@ static void choose(const double* shares, uint16_t* joints, float* weights) {
   }
 }
 
-sn_status rig_weigh(const rig* rig, const sn_mesh* mesh, uint16_t* joints, float* weights,
+sn_status rig_weigh(const creature_rig* rig, const sn_mesh* mesh, uint16_t* joints, float* weights,
                     sn_error* err) {
   double* shares = calloc(mesh->vertex_count, sizeof(double[JOINT_COUNT]));
   double* sums = malloc(mesh->vertex_count * sizeof(double[JOINT_COUNT + 1]));

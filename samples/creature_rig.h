@@ -40,17 +40,17 @@ typedef struct rig_joint {
   double radius;                // of the bone itself
 } rig_joint;
 
-typedef struct rig {
+typedef struct creature_rig {
   rig_joint joints[JOINT_COUNT];
-} rig;
+} creature_rig;
 
 #define INFLUENCE_COUNT 4
 
-void rig_create(rig* rig);
+void rig_create(creature_rig* rig);
 // The bone as a capsule that leaves room at both joints.
 sn_capsule rig_capsule(const rig_joint* joint);
 // @param joints, weights of each vertex, heaviest first, with a sum of 1 (4 x vertex_count)
-sn_status rig_weigh(const rig* rig, const sn_mesh* mesh, uint16_t* joints, float* weights,
+sn_status rig_weigh(const creature_rig* rig, const sn_mesh* mesh, uint16_t* joints, float* weights,
                     sn_error* err);
 
 #endif

@@ -9,13 +9,15 @@
 
 #include "creature_math.h"
 
-#define STANCE 0.6    // part of the round
-#define STRIDE 0.17   // metres that a foot goes back on the ground
-#define LIFT 0.055    // metres
-#define CROUCH 0.016  // metres below standing, so that no leg is ever stretched out
-#define BOB 0.008     // metres
-#define SWAY 0.014    // metres
-#define TRUNK 0.33    // metres from hips to chest
+#define STANCE 0.6       // part of the round
+#define STRIDE 0.15      // metres that a foot goes back on the ground
+#define HIND_LIFT 0.024  // metres
+#define FORE_LIFT 0.034
+#define CROUCH 0.010     // metres below standing, so that no leg is ever stretched out
+#define BOB 0.006        // metres
+#define SWAY 0.014       // metres
+#define TRUNK 0.33       // metres from hips to chest
+#define HIND_BACK 0.016  // metres that the hind feet tread behind where they stand
 #define DEGREE (PI / 180)
 
 // A wave that comes `count` times a round and is highest at `top`.
@@ -24,14 +26,14 @@ static double wave(double phase, int count, double top) {
 }
 
 // Put a joint at the end of its parent's bone.
-static void set_joint(const rig* rig, pose* pose, int joint, sn_quat turn) {
+static void set_joint(const creature_rig* rig, creature_pose* pose, int joint, sn_quat turn) {
   int parent = rig->joints[joint].parent;
   sn_vec3 offset = subtract(rig->joints[joint].place, rig->joints[parent].place);
   pose->places[joint] = add(pose->places[parent], rotated(pose->turns[parent], offset));
   pose->turns[joint] = turn;
 }
 
-static void set_local(const rig* rig, pose* pose, int joint, sn_quat turn) {
+static void set_local(const creature_rig* rig, creature_pose* pose, int joint, sn_quat turn) {
   set_joint(rig, pose, joint, joined(pose->turns[rig->joints[joint].parent], turn));
 }
 
@@ -40,11 +42,11 @@ static void set_local(const rig* rig, pose* pose, int joint, sn_quat turn) {
 static sn_quat girdle_turn(double phase, double start, double pitch) {
   double middle = start + STANCE / 2;  // of the left leg's stance
   sn_quat yaw = about_y(-6 * DEGREE * wave(phase, 1, start));
-  sn_quat roll = about_x(4 * DEGREE * wave(phase, 1, middle));
+  sn_quat roll = about_x(3 * DEGREE * wave(phase, 1, middle));
   return joined(yaw, joined(about_z(pitch), roll));
 }
 
-static void pose_trunk(const rig* rig, double phase, pose* pose) {
+static void pose_trunk(const creature_rig* rig, double phase, creature_pose* pose) {
   double bob = BOB * wave(phase, 2, STANCE / 2);
   // The chest is down when the hips are up.
   double pitch = -2 * bob / TRUNK;
@@ -58,7 +60,7 @@ static void pose_trunk(const rig* rig, double phase, pose* pose) {
 }
 
 // The head nods when a forefoot lands and else looks ahead; the ears come after it.
-static void pose_head(const rig* rig, double phase, pose* pose) {
+static void pose_head(const creature_rig* rig, double phase, creature_pose* pose) {
   sn_quat head = joined(about_y(-2 * DEGREE * wave(phase, 1, 0.25)),
                         joined(about_z(4.5 * DEGREE * wave(phase, 2, 0.10)),
                                about_x(1.5 * DEGREE * wave(phase, 1, 0.55))));
@@ -77,7 +79,7 @@ static void pose_head(const rig* rig, double phase, pose* pose) {
 }
 
 // The tail swings against the hips, each joint later than the one before.
-static void pose_tail(const rig* rig, double phase, pose* pose) {
+static void pose_tail(const creature_rig* rig, double phase, creature_pose* pose) {
   for (int i = 0; i < 3; ++i) {
     double lag = 0.09 * i;
     sn_quat wag = about_y((9 + 4 * i) * DEGREE * wave(phase, 1, 0.12 + lag));
@@ -87,7 +89,7 @@ static void pose_tail(const rig* rig, double phase, pose* pose) {
 }
 
 // A foot relative to where it stands, and how far its toes point up.
-static sn_vec3 foot_path(double phase, double* pitch) {
+static sn_vec3 foot_path(double phase, double lift, double* pitch) {
   phase -= floor(phase);
   *pitch = 0;
   if (phase < STANCE) return (sn_vec3){STRIDE * (0.5 - phase / STANCE), 0, 0};
@@ -95,8 +97,8 @@ static sn_vec3 foot_path(double phase, double* pitch) {
   double air = 1 - STANCE, t = (phase - STANCE) / air, ground = STRIDE * air / STANCE;
   double x = STRIDE * (t * t * (3 - 2 * t) - 0.5) - ground * t * (1 - t) * (1 - 2 * t);
   double arc = 16 * t * t * (1 - t) * (1 - t);
-  *pitch = arc * (-38 + 46 * t) * DEGREE;
-  return (sn_vec3){x, LIFT * arc * (1.25 - 0.5 * t), 0};
+  *pitch = arc * (-24 + 32 * t) * DEGREE;
+  return (sn_vec3){x, lift * arc * (1.25 - 0.5 * t), 0};
 }
 
 // The rotation that takes the unit vectors a0 and b0, square to each other, to a and b.
@@ -118,7 +120,8 @@ static sn_vec3 across(sn_vec3 v, sn_vec3 axis) {
 }
 
 // Bend a leg so that its foot is at `foot`, its knee keeping to its side.
-static void pose_leg(const rig* rig, pose* pose, int upper, sn_vec3 foot, double pitch) {
+static void pose_leg(const creature_rig* rig, creature_pose* pose, int upper, sn_vec3 foot,
+                     double pitch) {
   const rig_joint* rest = &rig->joints[upper];
   sn_vec3 rest_thigh = subtract(rest[1].place, rest[0].place);
   sn_vec3 rest_shin = subtract(rest[2].place, rest[1].place);
@@ -142,18 +145,19 @@ static void pose_leg(const rig* rig, pose* pose, int upper, sn_vec3 foot, double
   set_joint(rig, pose, upper + 2, about_z(pitch));
 }
 
-static void pose_legs(const rig* rig, double phase, pose* pose) {
+static void pose_legs(const creature_rig* rig, double phase, creature_pose* pose) {
   for (int side = 0; side < 2; ++side) {
     for (int fore = 0; fore < 2; ++fore) {
       int upper = (fore ? FORE_UPPER : HIND_UPPER) + side * SIDE_COUNT;
       double start = 0.5 * side + 0.25 * fore, pitch;
-      sn_vec3 path = foot_path(phase - start, &pitch);
+      sn_vec3 path = foot_path(phase - start, fore ? FORE_LIFT : HIND_LIFT, &pitch);
+      if (!fore) path.x -= HIND_BACK;
       pose_leg(rig, pose, upper, add(rig->joints[upper + 2].place, path), pitch);
     }
   }
 }
 
-void walk_pose(const rig* rig, double phase, pose* pose) {
+void walk_pose(const creature_rig* rig, double phase, creature_pose* pose) {
   pose->places[ROOT] = rig->joints[ROOT].place;
   pose->turns[ROOT] = (sn_quat){0, 0, 0, 1};
   pose_trunk(rig, phase, pose);

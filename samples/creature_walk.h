@@ -5,12 +5,12 @@
 #include "creature_rig.h"
 
 // Where all joints are, in the world.
-typedef struct pose {
+typedef struct creature_pose {
   sn_vec3 places[JOINT_COUNT];
   sn_quat turns[JOINT_COUNT];
-} pose;
+} creature_pose;
 
 // @param phase of the walk, periodic in 1; 0 is when the left hind foot touches the ground
-void walk_pose(const rig* rig, double phase, pose* pose);
+void walk_pose(const creature_rig* rig, double phase, creature_pose* pose);
 
 #endif

@@ -22,7 +22,7 @@ typedef struct sn_gltf_mesh {
   sn_mesh mesh;         ///< positions at rest, triangles; a group `primitiveN` for each primitive
   int influence_count;  ///< joints a vertex, all joint sets together; 0 = not skinned
   uint16_t* joints;     ///< index into the skin's joints (influence_count x vertex_count)
-  float* weights;       ///< normalised to a sum of 1 (influence_count x vertex_count)
+  float* weights;       ///< of a sum of 1, each joint once (influence_count x vertex_count)
   sn_gltf_map* maps;    ///< attributes that begin with an underscore and hold one number
   uint32_t map_count;
 } sn_gltf_mesh;
@@ -94,7 +94,9 @@ typedef struct sn_gltf {
 /// and type is checked; SN_ERR_INPUT names the JSON path (`meshes[0].primitives[1].indices`). Morph
 /// targets are read as at rest.
 SN_API sn_status sn_gltf_load(const char* path, sn_gltf* gltf, sn_error* err);
-/// Write a .glb file: nodes, meshes with normals, skins, clips, maps. `order` is not needed.
+/// Write a .glb file: nodes, meshes with normals, skins, clips, maps. `order` is not needed. Meshes
+/// without triangles and clips without channels are left out. SN_ERR_USAGE for a document with
+/// indices out of range, circles, or numbers that are not finite.
 SN_API sn_status sn_gltf_save(const char* path, const sn_gltf* gltf, sn_error* err);
 /// Frees and zeroes `gltf`. A zeroed one is fine.
 SN_API void sn_gltf_destroy(sn_gltf* gltf);

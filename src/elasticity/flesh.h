@@ -16,8 +16,8 @@ typedef struct sn_flesh {
 
 // What a step writes, in double precision for the solver and in single for preconditioners.
 typedef struct sn_flesh_work {
-  sn_cell_tangent_d* tangents; // (cell_count)
-  double* slots;               // (3 x slot_count)
+  sn_cell_tangent_d* tangents;  // (cell_count)
+  double* slots;                // (3 x slot_count)
 } sn_flesh_work;
 typedef struct sn_flesh_work_f {
   sn_cell_tangent_f* tangents;

@@ -45,8 +45,9 @@ static void NAME(add_product)(void* ctx, size_t begin, size_t end) {
       SN_REAL p[8][3], y[8][3];
       SN_P(sn_cell_material) material = NAME(material_of)(job->flesh, e);
       NAME(gather)(tree, e, job->in, p);
-      SN_P(sn_cell_apply)(sn_flesh_shape(tree, e), &material, &job->work->tangents[e], job->kind,
-                          (const SN_REAL(*)[3])p, y);
+      SN_P(sn_cell_apply)
+      (sn_flesh_shape(tree, e), &material, &job->work->tangents[e], job->kind,
+       (const SN_REAL(*)[3])p, y);
       NAME(scatter)(job->flesh->chunks, e, y, slots);
     }
   }
@@ -60,8 +61,8 @@ static void NAME(add_diagonal)(void* ctx, size_t begin, size_t end) {
     for (uint32_t e = sn_chunk_first(chunk); e < sn_chunk_end(tree, chunk); ++e) {
       SN_REAL d[8][3];
       SN_P(sn_cell_material) material = NAME(material_of)(job->flesh, e);
-      SN_P(sn_cell_diagonal)(sn_flesh_shape(tree, e), &material, &job->work->tangents[e], job->kind,
-                             d);
+      SN_P(sn_cell_diagonal)
+      (sn_flesh_shape(tree, e), &material, &job->work->tangents[e], job->kind, d);
       NAME(scatter)(job->flesh->chunks, e, d, slots);
     }
   }

@@ -11,6 +11,9 @@
 
 #define SETS_MAX 16  // joint sets of a primitive, four joints each
 
+// They may be percents, or counts of anything, as long as their sums are finite.
+#define WEIGHT_MAX 1e6
+
 // Weights whose sum is off by no more than the rounding of as many floats are left alone.
 #define SUM_TOLERANCE 2e-7
 
@@ -290,8 +293,8 @@ static sn_status read_set(mesh_reader* m, const primitive* p, uint32_t set) {
     if (joint_values[i] > UINT16_MAX) {
       return fail_attribute(m, p, joints_key, "found a joint beyond 65535, expected a lower one");
     }
-    if (weight_values[i] < 0.0) {
-      return fail_attribute(m, p, weights_key, "found a weight below 0, expected 0 or more");
+    if (!(weight_values[i] >= 0.0 && weight_values[i] <= WEIGHT_MAX)) {
+      return fail_attribute(m, p, weights_key, "found a weight beyond 0 to 1e6, expected 0 to 1");
     }
     m->mesh->joints[to] = (uint16_t)joint_values[i];
     m->mesh->weights[to] = (float)weight_values[i];
@@ -299,30 +302,36 @@ static sn_status read_set(mesh_reader* m, const primitive* p, uint32_t set) {
   return SN_OK;
 }
 
-// Joints without weight become joint 0 and repeated joints one; the rest sums to 1.
-// @return false where nothing has a weight; the first joint then has all
-static bool tidy_influences(uint16_t* joints, float* weights, int count) {
+// A sum of 1, unless all are 0. @return false then
+static bool normalise_weights(float* weights, int count) {
   double sum = 0.0;
   int used = 0;
+  for (int i = 0; i < count; ++i) {
+    sum += (double)weights[i];
+    used += weights[i] > 0.0f;
+  }
+  if (used == 0) return false;
+  if (fabs(sum - 1.0) <= SUM_TOLERANCE * used) return true;
+  for (int i = 0; i < count; ++i) weights[i] = (float)((double)weights[i] / sum);
+  return true;
+}
+
+// Joints without weight become joint 0 and repeated joints one; the weights sum to 1.
+// @return false where nothing has a weight; the first joint then has all
+static bool tidy_influences(uint16_t* joints, float* weights, int count) {
   for (int i = 0; i < count; ++i) {
     for (int k = 0; k < i && weights[i] > 0.0f; ++k) {
       if (joints[k] != joints[i] || weights[k] == 0.0f) continue;
       weights[k] += weights[i];
       weights[i] = 0.0f;
     }
+  }
+  bool weighted = normalise_weights(weights, count);
+  for (int i = 0; i < count; ++i) {
     if (weights[i] == 0.0f) joints[i] = 0;
   }
-  for (int i = 0; i < count; ++i) {
-    sum += (double)weights[i];
-    used += weights[i] > 0.0f;
-  }
-  if (used == 0) {
-    weights[0] = 1.0f;
-    return false;
-  }
-  if (fabs(sum - 1.0) <= SUM_TOLERANCE * used) return true;
-  for (int i = 0; i < count; ++i) weights[i] = (float)((double)weights[i] / sum);
-  return true;
+  if (!weighted) weights[0] = 1.0f;
+  return weighted;
 }
 
 static sn_status read_influences(mesh_reader* m, const primitive* p) {

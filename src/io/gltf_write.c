@@ -9,6 +9,9 @@
 
 #define HEADER_BYTES 12
 #define CHUNK_HEADER_BYTES 8
+#define MAGIC 0x46546C67u  // "glTF"
+#define KIND_JSON 0x4E4F534Au
+#define KIND_BINARY 0x004E4942u
 #define JSON_FLAGS (JSON_COMPACT | JSON_REAL_PRECISION(17))
 
 // Documents
@@ -332,17 +335,17 @@ static sn_status write_container(sn_gltf_writer* w, const char* path) {
   char* bytes;
   SN_TRY(SN_ARENA_NEW(w->scratch, total, &bytes, w->err));
   unsigned char* at = (unsigned char*)bytes;
-  memcpy(at, "glTF", 4);
+  store_little(at, MAGIC, 4);
   store_little(at + 4, 2, 4);
   store_little(at + 8, (uint32_t)total, 4);
   store_little(at + 12, (uint32_t)padded, 4);
-  memcpy(at + 16, "JSON", 4);
+  store_little(at + 16, KIND_JSON, 4);
   memset(at + 20, ' ', padded);
   json_dumpb(w->root, bytes + 20, text_size, JSON_FLAGS);
   if (binary > 0) {
     at += 20 + padded;
     store_little(at, (uint32_t)w->size, 4);
-    memcpy(at + 4, "BIN", 4);
+    store_little(at + 4, KIND_BINARY, 4);
     memcpy(at + 8, w->bytes, w->size);
   }
   return sn_file_write_atomic(path, bytes, total, w->err);

@@ -105,17 +105,16 @@ static sn_status copy_groups(const sn_mesh* from, sn_mesh* to, sn_error* err) {
   return SN_OK;
 }
 
-// Where its node puts a mesh without skin, if it has one node.
+// Where its node, or its joints, put a mesh at rest, if one node has it: the coordinates in which the
+// nodes move, whatever the bind pose of the file is like.
 static sn_status place_mesh(sn_reader* r, const sn_gltf* gltf, uint32_t index, sn_mesh* mesh) {
   uint32_t user_count = 0, user = 0;
-  bool skinned = false;
   for (uint32_t n = 0; n < gltf->node_count; ++n) {
     if (gltf->nodes[n].mesh != (int64_t)index) continue;
     user_count++;
     user = n;
-    skinned = skinned || gltf->nodes[n].skin >= 0;
   }
-  if (skinned || user_count != 1) return SN_OK;
+  if (user_count != 1) return SN_OK;
   double* world;
   SN_TRY(take_poses(r, gltf, 1, &world));
   sn_gltf_pose(gltf, -1, 0.0, world);

@@ -527,16 +527,18 @@ static const sn_field multigrid_fields[] = {
     {"coarsest", "\"cholesky\"", sn_read_choice, AT(sn_solver_opts, multigrid.coarsest),
      CHOICES(coarsest_solvers)},
 };
-static const sn_table multigrid_table = {
-    "{\"smoother\": \"jacobi\", \"coarsest\": \"cholesky\"}", TABLE(multigrid_fields), NULL};
+static const sn_table multigrid_table = {"{\"smoother\": \"jacobi\", \"coarsest\": \"cholesky\"}",
+                                         TABLE(multigrid_fields), NULL};
 
-static const sn_choice linear_solvers[] = {
-    {"multigrid", SN_LINEAR_MULTIGRID}, {"multigrid-only", SN_LINEAR_MULTIGRID_ONLY},
-    {"cg", SN_LINEAR_CG},               {"jacobi-cg", SN_LINEAR_JACOBI_CG},
-    {"auto", SN_LINEAR_MULTIGRID}};
+static const sn_choice linear_solvers[] = {{"multigrid", SN_LINEAR_MULTIGRID},
+                                           {"multigrid-only", SN_LINEAR_MULTIGRID_ONLY},
+                                           {"cg", SN_LINEAR_CG},
+                                           {"jacobi-cg", SN_LINEAR_JACOBI_CG},
+                                           {"auto", SN_LINEAR_MULTIGRID}};
 static const sn_choice precisions[] = {{"double", 0}};
 static const sn_field solver_fields[] = {
-    {"linear", "\"multigrid\"", sn_read_choice, AT(sn_solver_opts, linear), CHOICES(linear_solvers)},
+    {"linear", "\"multigrid\"", sn_read_choice, AT(sn_solver_opts, linear),
+     CHOICES(linear_solvers)},
     {"newton", "{}", sn_read_object, .table = &newton_table},
     {"krylov", "{}", sn_read_object, .table = &krylov_table},
     {"multigrid", "{}", sn_read_object, .table = &multigrid_table},

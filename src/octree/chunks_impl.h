@@ -7,7 +7,7 @@ typedef struct SN_P(collect_job) {
 } SN_P(collect_job);
 
 static void SN_P(collect)(void* ctx, size_t begin, size_t end) {
-  const SN_P(collect_job) * job = ctx;
+  const SN_P(collect_job)* job = ctx;
   const sn_chunks* chunks = job->chunks;
   for (size_t n = begin; n < end; ++n) {
     SN_REAL sum[3] = {job->y[3 * n], job->y[3 * n + 1], job->y[3 * n + 2]};
@@ -20,7 +20,7 @@ static void SN_P(collect)(void* ctx, size_t begin, size_t end) {
 }
 
 void SN_P(sn_chunks_collect)(const sn_chunks* chunks, const sn_octree* tree, sn_pool* pool,
-                       const SN_REAL* slots, SN_REAL* y) {
+                             const SN_REAL* slots, SN_REAL* y) {
   SN_P(collect_job) job = {chunks, slots, y};
   sn_parallel_for(pool, tree->node_count, 1024, SN_P(collect), &job);
 }

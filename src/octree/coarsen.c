@@ -37,15 +37,23 @@ static void join_children(const sn_octree* fine, sn_octants* kept) {
 
 typedef struct balance_job {
   const sn_octree* fine;
-  sn_octree tree;       // the coarse leaves, as far as they are
-  sn_octants too_large; // those that must give way, sorted
+  sn_octree tree;        // the coarse leaves, as far as they are
+  sn_octants too_large;  // those that must give way, sorted
 } balance_job;
+
+// Is this coarse leaf one of the fine tree too?
+static bool is_fine_leaf(const sn_octree* fine, sn_octant o) {
+  uint32_t at = sn_octree_find(fine, o.x, o.y, o.z);
+  return at != SN_NO_CELL && fine->cells[at].height == o.height;
+}
 
 // The rule of octree_build.c: all 26 neighbours of a leaf's parent must not lie in larger leaves
 // than the parent. It holds for places outside the body too, so that no stand-in of a hanging corner
-// hangs itself.
+// hangs itself. Where it is broken the larger leaf gives way; or, if it cannot because the fine tree
+// has it as well, the smaller one, which then is a parent that took its children's place.
 static size_t emit_too_large(const void* ctx, size_t index, sn_octant* out) {
-  const sn_octree* tree = &((const balance_job*)ctx)->tree;
+  const balance_job* job = ctx;
+  const sn_octree* tree = &job->tree;
   sn_octant parent = sn_octant_parent(tree->cells[index]);
   int size = (int)sn_octant_size(parent);
   size_t count = 0;
@@ -53,7 +61,10 @@ static size_t emit_too_large(const void* ctx, size_t index, sn_octant* out) {
     int x = parent.x + (n % 3 - 1) * size, y = parent.y + (n / 3 % 3 - 1) * size;
     uint32_t other = sn_octree_find(tree, x, y, parent.z + (n / 9 - 1) * size);
     if (other == SN_NO_CELL || tree->cells[other].height <= parent.height) continue;
-    if (out) out[count] = tree->cells[other];
+    if (out) {
+      bool stays = is_fine_leaf(job->fine, tree->cells[other]);
+      out[count] = tree->cells[stays ? index : other];
+    }
     ++count;
   }
   return count;
@@ -83,11 +94,13 @@ static sn_status balance(const sn_octree* fine, sn_octants* leaves, sn_pool* poo
     balance_job job = {.fine = fine, .tree = *fine};
     job.tree.cells = leaves->items;
     job.tree.cell_count = (uint32_t)leaves->count;
-    SN_TRY(sn_octants_emit(pool, leaves->count, emit_too_large, &job, scratch, &job.too_large, err));
+    SN_TRY(
+        sn_octants_emit(pool, leaves->count, emit_too_large, &job, scratch, &job.too_large, err));
     if (job.too_large.count == 0) return SN_OK;
     SN_TRY(sn_octants_sort(pool, job.too_large, scratch, err));
     sn_octants_unique(&job.too_large);
     SN_TRY(sn_octants_emit(pool, leaves->count, emit_balanced, &job, scratch, leaves, err));
+    SN_ASSERT(leaves->count > job.tree.cell_count);  // each round gives up at least one parent
   }
 }
 
@@ -99,7 +112,8 @@ sn_status sn_octree_coarsen(const sn_octree* fine, sn_pool* pool, sn_arena* aren
   join_children(fine, &leaves);
   SN_TRY(balance(fine, &leaves, pool, scratch, err));
 
-  *coarse = (sn_octree){.origin = fine->origin, .cell = fine->cell, .root_height = fine->root_height};
+  *coarse =
+      (sn_octree){.origin = fine->origin, .cell = fine->cell, .root_height = fine->root_height};
   SN_TRY(SN_ARENA_NEW(arena, leaves.count, &coarse->cells, err));
   for (size_t e = 0; e < leaves.count; ++e) coarse->cells[e] = leaves.items[e];
   coarse->cell_count = (uint32_t)leaves.count;
@@ -111,9 +125,9 @@ sn_status sn_octree_coarsen(const sn_octree* fine, sn_pool* pool, sn_arena* aren
 typedef struct transfer_job {
   const sn_octree *fine, *coarse;
   sn_transfer* transfer;
-  uint32_t* nodes; // (8 x fine nodes)
-  float* weights;  // (8 x fine nodes)
-  uint8_t* counts; // (fine nodes)
+  uint32_t* nodes;  // (8 x fine nodes)
+  float* weights;   // (8 x fine nodes)
+  uint8_t* counts;  // (fine nodes)
 } transfer_job;
 
 // A coarse cell that has the place in or on it: all such cells agree on the value there.
@@ -232,7 +246,8 @@ static void move_values(void* ctx, size_t begin, size_t end) {
       const float* from = job->from + 3 * (size_t)job->others[e];
       for (int i = 0; i < 3; ++i) sum[i] += job->weights[e] * from[i];
     }
-    for (int i = 0; i < 3; ++i) job->to[3 * n + i] = job->add ? job->to[3 * n + i] + sum[i] : sum[i];
+    for (int i = 0; i < 3; ++i)
+      job->to[3 * n + i] = job->add ? job->to[3 * n + i] + sum[i] : sum[i];
   }
 }
 

@@ -8,14 +8,15 @@
 // Linear interpolation from coarse nodes to fine ones, and its exact transpose; both as lists, so
 // that either way every value is a sum in fixed order that one thread forms.
 typedef struct sn_transfer {
-  uint32_t* fine_starts;  // entries of each fine node (fine node_count + 1)
-  uint32_t* coarse_nodes; // (entry_count)
+  uint32_t* fine_starts;   // entries of each fine node (fine node_count + 1)
+  uint32_t* coarse_nodes;  // (entry_count)
   float* fine_weights;
-  uint32_t* coarse_starts; // entries of each coarse node (coarse node_count + 1)
-  uint32_t* fine_nodes;    // ascending within a coarse node (entry_count)
+  uint32_t* coarse_starts;  // entries of each coarse node (coarse node_count + 1)
+  uint32_t* fine_nodes;     // ascending within a coarse node (entry_count)
   float* coarse_weights;
-  uint32_t* coarse_cells; // the coarse cell that each fine cell lies in, ascending (fine cell_count)
-  uint32_t fine_count, coarse_count; // nodes
+  uint32_t*
+      coarse_cells;  // the coarse cell that each fine cell lies in, ascending (fine cell_count)
+  uint32_t fine_count, coarse_count;  // nodes
 } sn_transfer;
 
 // The next coarser tree. A parent takes the place of its children if all that is below it are

@@ -4,8 +4,9 @@
 void SN_P(sn_cell_conform_to_corner)(sn_cell_shape shape, const SN_REAL conforming[8],
                                      SN_REAL corner[8]) {
   int k = shape.child;
+  for (int c = 0; c < 8; ++c) corner[c] = conforming[c];
+  if (!shape.hanging) return;
   for (int c = 0; c < 8; ++c) {
-    corner[c] = conforming[c];
     if (!(shape.hanging >> c & 1)) continue;
     int away = c ^ k;           // one bit: edge; two bits: face
     int first = away & -away;   // the lower bit
@@ -20,6 +21,7 @@ void SN_P(sn_cell_corner_to_conform)(sn_cell_shape shape, const SN_REAL corner[8
                                      SN_REAL conforming[8]) {
   int k = shape.child;
   for (int c = 0; c < 8; ++c) conforming[c] = shape.hanging >> c & 1 ? 0 : corner[c];
+  if (!shape.hanging) return;
   for (int c = 0; c < 8; ++c) {
     if (!(shape.hanging >> c & 1)) continue;
     int away = c ^ k;

@@ -57,12 +57,51 @@ static void eight_cells_through_are_right_within_3_percent(void** unused) {
   sag("0", 8, 0.03);
 }
 
+// The elastica: a slender, inextensible beam with a dead load P at its end, alpha = P L^2 / (E I).
+// Closed form (Bisshopp and Drucker 1945): u is the shortening, w the deflection, over the length.
+static void a_slender_beam_follows_the_elastica(void** unused) {
+  (void)unused;
+  static const double ALPHA[] = {1, 2}, U[] = {0.0564332363, 0.1606417208},
+                      W[] = {0.3017207738, 0.4934574804};
+  double thickness = 0.05, second_moment = thickness * thickness * thickness * thickness / 12;
+  char text[1024];
+  write_box("beam.obj", 1, thickness, thickness);
+  snprintf(text, sizeof text,
+           "{\"mode\": \"quasistatic\", \"frames\": [1, 2], \"gravity\": 0,"
+           " \"bodies\": [{\"surface\": \"beam.obj\", \"cell\": %.17g,"
+           " \"material\": {\"young\": 1e6, \"poisson\": 0}}],"
+           " \"fixed\": [{\"where\": {\"box\": [[0, 0, 0], [0, 1, 1]]}}],"
+           " \"forces\": [{\"where\": {\"box\": [[1, 0, 0], [1, 1, 1]]},"
+           "   \"force\": [{\"frame\": 0, \"value\": [0, 0, 0]},"
+           "               {\"frame\": 2, \"value\": [0, %.17g, 0]}]}],"
+           " \"solver\": {\"newton\": {\"max\": 40, \"tolerance\": 1e-5}}}",
+           thickness / 16, -2e6 * second_moment);
+  loaded l = load_scene(text, 2);
+  for (int k = 0; k < 2; ++k) {
+    assert_true(step(&l, k + 1).converged);
+    const float* p = surface(&l);
+    double u = 1, w = thickness / 2;
+    for (int c = 1; c < 8; c += 2) {
+      u -= p[3 * c] / 4.0;
+      w -= p[3 * c + 1] / 4.0;
+    }
+    double off = sqrt((u - U[k]) * (u - U[k]) + (w - W[k]) * (w - W[k]));
+    double way = sqrt(U[k] * U[k] + W[k] * W[k]);
+    print_message("alpha %g: u %.5f, w %.5f; the tip is off by %.2f %% of its way\n", ALPHA[k], u,
+                  w, 100 * off / way);
+    assert_true(off < 0.03 * way);
+  }
+  unload(&l);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(a_uniform_grid_of_16_cells_through_is_right_within_1_percent,
                                       make_beam, remove_scratch_folder),
       cmocka_unit_test_setup_teardown(an_octree_of_16_cells_through_is_right_within_3_percent,
                                       make_beam, remove_scratch_folder),
+      cmocka_unit_test_setup_teardown(a_slender_beam_follows_the_elastica, make_beam,
+                                      remove_scratch_folder),
       cmocka_unit_test_setup_teardown(eight_cells_through_are_right_within_3_percent, make_beam,
                                       remove_scratch_folder),
   };
