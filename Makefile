@@ -1,13 +1,13 @@
 # CMake and Ninja do the work; this file gives it short names.
 #
 #   make            build/sinew, build/libsinew.a, build/libsinew.so
-#   make demo       simulate the demo character; picture and cache in out/demo
+#   make demo       simulate the demo character's walk; picture and cache in out/demo
 #   make test       every test; the last line counts them
 #   make sanitize   the quick unit tests under the address and undefined-behaviour sanitizers
 #   make lint       format, layers, house rules, cppcheck, clang-tidy
 #   make format     format the tree in place
 #   make bench      the benchmarks
-#   make pictures   every scene as a picture in out/pictures
+#   make pictures   every scene as a picture in out/pictures; the demo's in docs/pictures
 #   make install    into PREFIX (default /usr/local), below DESTDIR if given
 #   make clean      remove what was built
 #
@@ -40,7 +40,7 @@ demo: all
 	@mkdir -p out/demo
 	$(BUILD)/samples/creature out/demo
 	$(BUILD)/sinew run out/demo/scene.json -o out/demo/run
-	$(BUILD)/sinew render out/demo/run -o out/demo/sheet.png
+	$(BUILD)/sinew render out/demo/run --beside out/demo/skinned.pc2 -o out/demo/sheet.png
 	@echo
 	@echo "picture  $(CURDIR)/out/demo/sheet.png"
 	@echo "cache    $(CURDIR)/out/demo/run"

@@ -29,7 +29,7 @@ static sn_status join_path(const char* folder, const char* name, char* path, sn_
 // Scene
 
 static void write_bone(const rig_joint* joint, FILE* file) {
-  sn_capsule c = rig_capsule(joint);
+  sn_capsule c = rig_capsule(&joint->bone);
   fprintf(file,
           "    {\n      \"name\": \"%s\",\n"
           "      \"capsule\": {\"from\": [%.4f, %.4f, %.4f], \"to\": [%.4f, %.4f, %.4f], "
@@ -42,7 +42,7 @@ static void write_scene(const creature_rig* rig, double cell, FILE* file) {
   fprintf(
       file,
       "{\n  \"sinew\": 1,\n  \"mode\": \"quasistatic\",\n  \"fps\": %d,\n"
-      "  \"frames\": [%d, %d],\n"
+      "  \"frames\": [%d, %d],\n  \"solver\": {\"newton\": {\"max\": 20}},\n"
       "  \"bodies\": [\n    {\n      \"name\": \"creature\",\n"
       "      \"surface\": \"creature.glb#" CREATURE_MESH
       "\",\n      \"cell\": %.3g,\n"

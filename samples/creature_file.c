@@ -26,7 +26,8 @@ typedef struct document {
 static void set_nodes(document* d, const creature_rig* rig) {
   for (int j = 0; j < JOINT_COUNT; ++j) {
     const rig_joint* joint = &rig->joints[j];
-    sn_vec3 from = joint->parent < 0 ? (sn_vec3){0} : rig->joints[joint->parent].place;
+    sn_vec3 from = {0, 0, 0};
+    if (joint->parent >= 0) from = rig->joints[joint->parent].place;
     d->nodes[j] = (sn_gltf_node){.name = (char*)joint->name,
                                  .parent = joint->parent,
                                  .translate = subtract(joint->place, from),

@@ -43,13 +43,16 @@ static inline sn_quat about_x(double a) { return (sn_quat){sin(a / 2), 0, 0, cos
 static inline sn_quat about_y(double a) { return (sn_quat){0, sin(a / 2), 0, cos(a / 2)}; }
 static inline sn_quat about_z(double a) { return (sn_quat){0, 0, sin(a / 2), cos(a / 2)}; }
 
+static inline sn_quat normalised(sn_quat q) {
+  double size = sqrt(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w);
+  return (sn_quat){q.x / size, q.y / size, q.z / size, q.w / size};
+}
+
 // The way from a to b, straight and then normalised; fine for the small angles here.
 static inline sn_quat between(sn_quat a, sn_quat b, double share) {
   double s = a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w < 0 ? -share : share;
-  sn_quat q = {(1 - share) * a.x + s * b.x, (1 - share) * a.y + s * b.y,
-               (1 - share) * a.z + s * b.z, (1 - share) * a.w + s * b.w};
-  double size = sqrt(q.x * q.x + q.y * q.y + q.z * q.z + q.w * q.w);
-  return (sn_quat){q.x / size, q.y / size, q.z / size, q.w / size};
+  return normalised((sn_quat){(1 - share) * a.x + s * b.x, (1 - share) * a.y + s * b.y,
+                              (1 - share) * a.z + s * b.z, (1 - share) * a.w + s * b.w});
 }
 
 #endif

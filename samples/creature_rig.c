@@ -19,135 +19,105 @@
 #define LEG_FADE_IN 0.045
 #define PAIRS_BORDER (-0.02)
 
-// Joints in the middle, and those of the right side.
-static const rig_joint middle_joints[EAR1] = {
-    {"root", -1, .place = {0, 0, 0}},
-    {"hips", ROOT, {-0.22, 0.46, 0}, {-0.30, 0.480, 0}, {-0.14, 0.485, 0}, 0.145, 0.155, 0.028},
-    {"spine1", HIPS, {-0.14, 0.485, 0}, {-0.14, 0.485, 0}, {-0.03, 0.49, 0}, 0.16, 0.17, 0.022},
-    {"spine2", SPINE1, {-0.03, 0.49, 0}, {-0.03, 0.49, 0}, {0.08, 0.495, 0}, 0.17, 0.15, 0.022},
-    {"chest", SPINE2, {0.08, 0.495, 0}, {0.08, 0.495, 0}, {0.18, 0.505, 0}, 0.15, 0.13, 0.028},
-    {"neck", CHEST, {0.16, 0.53, 0}, {0.16, 0.53, 0}, {0.21, 0.66, 0}, 0.10, 0.10, 0.026},
-    {"head", NECK, {0.21, 0.66, 0}, {0.20, 0.735, 0}, {0.42, 0.70, 0}, 0.145, 0.085, 0.040},
-    {"tail1", HIPS, {-0.35, 0.537, 0}, {-0.35, 0.537, 0}, {-0.397, 0.606, 0}, 0.053, 0.048, 0.014},
-    {"tail2",
-     TAIL1,
-     {-0.397, 0.606, 0},
-     {-0.397, 0.606, 0},
-     {-0.444, 0.675, 0},
-     0.048,
-     0.042,
-     0.013},
-    {"tail3",
-     TAIL2,
-     {-0.444, 0.675, 0},
-     {-0.444, 0.675, 0},
-     {-0.488, 0.74, 0},
-     0.042,
-     0.046,
-     0.012},
+typedef struct joint_row {
+  const char* name;
+  int parent;
+  sn_vec3 place;
+} joint_row;
+
+// In the middle, and of the right side.
+static const joint_row middle_joints[EAR1] = {
+    {"root", -1, {0, 0, 0}},
+    {"hips", ROOT, {-0.22, 0.46, 0}},
+    {"spine1", HIPS, {-0.14, 0.485, 0}},
+    {"spine2", SPINE1, {-0.03, 0.49, 0}},
+    {"chest", SPINE2, {0.08, 0.495, 0}},
+    {"neck", CHEST, {0.16, 0.53, 0}},
+    {"head", NECK, {0.21, 0.66, 0}},
+    {"tail1", HIPS, {-0.35, 0.537, 0}},
+    {"tail2", TAIL1, {-0.397, 0.606, 0}},
+    {"tail3", TAIL2, {-0.444, 0.675, 0}},
 };
-static const rig_joint side_joints[SIDE_COUNT] = {
-    {"ear1",
-     HEAD,
-     {0.205, 0.84, 0.105},
-     {0.205, 0.84, 0.105},
-     {0.175, 0.885, 0.175},
-     0.05,
-     0.044,
-     0.011},
-    {"ear2",
-     EAR1,
-     {0.175, 0.885, 0.175},
-     {0.175, 0.885, 0.175},
-     {0.165, 0.78, 0.225},
-     0.042,
-     0.054,
-     0.011},
-    {"hind_upper",
-     HIPS,
-     {-0.225, 0.40, 0.09},
-     {-0.225, 0.40, 0.09},
-     {-0.18, 0.23, 0.105},
-     0.08,
-     0.066,
-     0.018},
-    {"hind_lower",
-     HIND_UPPER,
-     {-0.18, 0.23, 0.105},
-     {-0.18, 0.23, 0.105},
-     {-0.23, 0.075, 0.11},
-     0.066,
-     0.053,
-     0.015},
-    {"hind_foot",
-     HIND_LOWER,
-     {-0.23, 0.075, 0.11},
-     {-0.25, 0.046, 0.11},
-     {-0.155, 0.046, 0.116},
-     0.058,
-     0.053,
-     0.014},
-    {"fore_upper",
-     CHEST,
-     {0.155, 0.40, 0.085},
-     {0.155, 0.40, 0.085},
-     {0.182, 0.225, 0.102},
-     0.075,
-     0.058,
-     0.018},
-    {"fore_lower",
-     FORE_UPPER,
-     {0.182, 0.225, 0.102},
-     {0.182, 0.225, 0.102},
-     {0.162, 0.075, 0.106},
-     0.058,
-     0.052,
-     0.015},
-    {"fore_foot",
-     FORE_LOWER,
-     {0.162, 0.075, 0.106},
-     {0.142, 0.046, 0.106},
-     {0.237, 0.046, 0.112},
-     0.057,
-     0.053,
-     0.014},
+static const joint_row side_joints[SIDE_COUNT] = {
+    {"ear1", HEAD, {0.205, 0.84, 0.105}},
+    {"ear2", EAR1, {0.175, 0.885, 0.175}},
+    {"hind_upper", HIPS, {-0.225, 0.40, 0.09}},
+    {"hind_lower", HIND_UPPER, {-0.18, 0.23, 0.105}},
+    {"hind_foot", HIND_LOWER, {-0.23, 0.075, 0.11}},
+    {"fore_upper", CHEST, {0.155, 0.40, 0.085}},
+    {"fore_lower", FORE_UPPER, {0.182, 0.225, 0.102}},
+    {"fore_foot", FORE_LOWER, {0.162, 0.075, 0.106}},
 };
 
+// Their bones, in the same order: ends, radii of the flesh there, radius of the bone.
+static const rig_bone middle_bones[EAR1] = {
+    {{0, 0, 0}, {0, 0, 0}, 0, 0, 0},  // none
+    {{-0.30, 0.48, 0}, {-0.14, 0.485, 0}, 0.145, 0.155, 0.028},
+    {{-0.14, 0.485, 0}, {-0.03, 0.49, 0}, 0.16, 0.17, 0.022},
+    {{-0.03, 0.49, 0}, {0.08, 0.495, 0}, 0.17, 0.15, 0.022},
+    {{0.08, 0.495, 0}, {0.18, 0.505, 0}, 0.15, 0.13, 0.028},
+    {{0.16, 0.53, 0}, {0.21, 0.66, 0}, 0.10, 0.10, 0.026},
+    {{0.20, 0.735, 0}, {0.42, 0.70, 0}, 0.145, 0.085, 0.040},
+    {{-0.35, 0.537, 0}, {-0.397, 0.606, 0}, 0.053, 0.048, 0.014},
+    {{-0.397, 0.606, 0}, {-0.444, 0.675, 0}, 0.048, 0.042, 0.013},
+    {{-0.444, 0.675, 0}, {-0.488, 0.74, 0}, 0.042, 0.046, 0.012},
+};
+static const rig_bone side_bones[SIDE_COUNT] = {
+    {{0.205, 0.84, 0.105}, {0.175, 0.885, 0.175}, 0.05, 0.044, 0.011},
+    {{0.175, 0.885, 0.175}, {0.165, 0.78, 0.225}, 0.042, 0.054, 0.011},
+    {{-0.225, 0.40, 0.09}, {-0.18, 0.23, 0.105}, 0.08, 0.066, 0.018},
+    {{-0.18, 0.23, 0.105}, {-0.23, 0.075, 0.11}, 0.066, 0.053, 0.015},
+    {{-0.25, 0.046, 0.11}, {-0.155, 0.046, 0.116}, 0.058, 0.053, 0.014},
+    {{0.155, 0.40, 0.085}, {0.182, 0.225, 0.102}, 0.075, 0.058, 0.018},
+    {{0.182, 0.225, 0.102}, {0.162, 0.075, 0.106}, 0.058, 0.052, 0.015},
+    {{0.142, 0.046, 0.106}, {0.237, 0.046, 0.112}, 0.057, 0.053, 0.014},
+};
+
+static rig_joint make_joint(const joint_row* row, const rig_bone* bone, const char* side) {
+  rig_joint joint = {.parent = row->parent, .place = row->place, .bone = *bone};
+  snprintf(joint.name, sizeof joint.name, "%s%s", side, row->name);
+  return joint;
+}
+
 void rig_create(creature_rig* rig) {
-  memcpy(rig->joints, middle_joints, sizeof middle_joints);
+  for (int i = 0; i < EAR1; ++i) {
+    rig->joints[i] = make_joint(&middle_joints[i], &middle_bones[i], "");
+  }
   for (int i = 0; i < SIDE_COUNT; ++i) {
     rig_joint *left = &rig->joints[EAR1 + i], *right = left + SIDE_COUNT;
-    *left = *right = side_joints[i];
-    snprintf(left->name, sizeof left->name, "left_%.15s", side_joints[i].name);
-    snprintf(right->name, sizeof right->name, "right_%.15s", side_joints[i].name);
+    *left = make_joint(&side_joints[i], &side_bones[i], "left_");
+    *right = make_joint(&side_joints[i], &side_bones[i], "right_");
     left->place = mirrored(left->place);
-    left->from = mirrored(left->from);
-    left->to = mirrored(left->to);
+    left->bone.from = mirrored(left->bone.from);
+    left->bone.to = mirrored(left->bone.to);
     if (right->parent >= EAR1) right->parent += SIDE_COUNT;
   }
 }
 
-sn_capsule rig_capsule(const rig_joint* joint) {
-  sn_vec3 axis = subtract(joint->to, joint->from);
-  double share = clamped((joint->radius + JOINT_GAP) / length(axis), 0, 0.49);
-  return (sn_capsule){add(joint->from, scale(share, axis)), subtract(joint->to, scale(share, axis)),
-                      joint->radius};
+sn_capsule rig_capsule(const rig_bone* bone) {
+  sn_vec3 axis = subtract(bone->to, bone->from);
+  sn_vec3 spare = scale(clamped((bone->radius + JOINT_GAP) / length(axis), 0, 0.49), axis);
+  return (sn_capsule){add(bone->from, spare), subtract(bone->to, spare), bone->radius};
 }
 
 // Weights
 
 // From the flesh around the bone; negative within.
-static double flesh_distance(const rig_joint* joint, sn_vec3 p) {
-  sn_vec3 axis = subtract(joint->to, joint->from), offset = subtract(p, joint->from);
+static double flesh_distance(const rig_bone* bone, sn_vec3 p) {
+  sn_vec3 axis = subtract(bone->to, bone->from), offset = subtract(p, bone->from);
   double t = clamped(dot(offset, axis) / dot(axis, axis), 0, 1);
   return length(subtract(offset, scale(t, axis))) -
-         (joint->from_flesh + t * (joint->to_flesh - joint->from_flesh));
+         (bone->from_flesh + t * (bone->to_flesh - bone->from_flesh));
 }
 
 static int nearest_joint(const creature_rig* rig, sn_vec3 p) {
   int nearest = HIPS;
+  double least = INFINITY;
   for (int j = HIPS; j < JOINT_COUNT; ++j) {
-    if (flesh_distance(&rig->joints[j], p) < flesh_distance(&rig->joints[nearest], p)) nearest = j;
+    double distance = flesh_distance(&rig->joints[j].bone, p);
+    if (distance >= least) continue;
+    nearest = j;
+    least = distance;
   }
   return nearest;
 }

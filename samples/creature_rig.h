@@ -26,18 +26,23 @@ enum {
   FORE_UPPER,
   FORE_LOWER,
   FORE_FOOT,
-  SIDE_COUNT = FORE_FOOT - EAR1 + 1,  // RIGHT: a joint of the left side + SIDE_COUNT
+  SIDE_COUNT = FORE_FOOT - EAR1 + 1,  // from a joint of the left side to that of the right
   JOINT_COUNT = FORE_FOOT + 1 + SIDE_COUNT
 };
+
+// All lengths are metres.
+typedef struct rig_bone {
+  sn_vec3 from, to;
+  double from_flesh, to_flesh;  // about the radius of the flesh around its ends
+  double radius;                // of the bone itself
+} rig_bone;
 
 // At rest all joints have the axes of the world.
 typedef struct rig_joint {
   char name[24];
   int parent;  // -1: none
   sn_vec3 place;
-  sn_vec3 from, to;             // the bone that moves with it; ROOT has none
-  double from_flesh, to_flesh;  // about the radius of the flesh around its ends
-  double radius;                // of the bone itself
+  rig_bone bone;  // that moves with it; ROOT has none
 } rig_joint;
 
 typedef struct creature_rig {
@@ -47,8 +52,8 @@ typedef struct creature_rig {
 #define INFLUENCE_COUNT 4
 
 void rig_create(creature_rig* rig);
-// The bone as a capsule that leaves room at both joints.
-sn_capsule rig_capsule(const rig_joint* joint);
+// What is hard of a bone: shorter, so that there is room at both joints.
+sn_capsule rig_capsule(const rig_bone* bone);
 // @param joints, weights of each vertex, heaviest first, with a sum of 1 (4 x vertex_count)
 sn_status rig_weigh(const creature_rig* rig, const sn_mesh* mesh, uint16_t* joints, float* weights,
                     sn_error* err);

@@ -1,7 +1,7 @@
-// A walk in four beats: left hind, left fore, right hind, right fore, a quarter apart. A foot is on
-// the ground for six tenths of the round and then goes back at an even speed, as if the ground
-// were a treadmill. Hips and chest ride on their own pairs of legs, a quarter of a round apart, and
-// the spine makes up for the difference. Legs are bent so that the feet are where they shall be.
+// A walk in four beats: left hind, left fore, right hind, right fore, a quarter apart. For six tenths
+// of the round a foot is on the ground, where it goes back at an even speed, as on a treadmill. Hips
+// and chest ride on their own pairs of legs, a quarter of a round apart, and the spine makes up for
+// the difference. Legs are bent so that the feet are where they shall be.
 //
 // Signs: about x, positive drops the right side; about y, positive turns to the left; about z,
 // positive lifts the nose.
@@ -103,15 +103,13 @@ static sn_vec3 foot_path(double phase, double lift, double* pitch) {
 
 // The rotation that takes the unit vectors a0 and b0, square to each other, to a and b.
 static sn_quat frame_turn(sn_vec3 a0, sn_vec3 b0, sn_vec3 a, sn_vec3 b) {
-  // First a0 to a the short way; then about a, which is a multiple of what b0 lacks to b.
+  // First a0 to a by the short way, which leaves b0 off by an angle about a.
   sn_vec3 axis = cross(a0, a);
-  sn_quat short_way = {axis.x, axis.y, axis.z, 1 + dot(a0, a)};
-  short_way = between(short_way, short_way, 0);  // to unit length
-  sn_vec3 b1 = rotated(short_way, b0);
+  sn_quat swing = normalised((sn_quat){axis.x, axis.y, axis.z, 1 + dot(a0, a)});
+  sn_vec3 b1 = rotated(swing, b0);
   double angle = atan2(dot(cross(b1, b), a), dot(b1, b));
-  sn_quat twist = {a.x * sin(angle / 2), a.y * sin(angle / 2), a.z * sin(angle / 2),
-                   cos(angle / 2)};
-  return joined(twist, short_way);
+  sn_vec3 s = scale(sin(angle / 2), a);
+  return joined((sn_quat){s.x, s.y, s.z, cos(angle / 2)}, swing);
 }
 
 // `v` without its part along the unit vector `axis`, made a unit vector.

@@ -1,11 +1,17 @@
 #!/bin/sh
 # pictures.sh BUILD OUT: simulates every scene of scenes/ and leaves a picture of each in OUT.
-# A scene that needs a file which is not there is named and passed over.
+# A scene that needs a file which is not there is named and passed over. The picture of the last
+# demo, half as large, becomes docs/pictures/creature.png.
 set -u
 build=$1
 out=$2
 failed=0
 mkdir -p "$out"
+if python3 tools/shrink_png.py out/demo/sheet.png docs/pictures/creature.png; then
+  echo "picture      docs/pictures/creature.png"
+else
+  failed=1
+fi
 for scene in scenes/*.json; do
   [ -e "$scene" ] || continue
   name=$(basename "$scene" .json)

@@ -16,10 +16,11 @@ typedef struct sn_gltf_map {
 } sn_gltf_map;
 
 /// All primitives of one glTF mesh joined, in the order of the file: vertices of the first
-/// primitive, then of the second, and so on.
+/// primitive, then of the second, and so on. Their triangles are groups, named after their material
+/// or, without, `primitiveN`.
 typedef struct sn_gltf_mesh {
   char* name;           ///< unique in the file; made from the index where the file has none
-  sn_mesh mesh;         ///< positions at rest, triangles; a group `primitiveN` for each primitive
+  sn_mesh mesh;         ///< positions at rest, triangles, groups
   int influence_count;  ///< joints a vertex, all joint sets together; 0 = not skinned
   uint16_t* joints;     ///< index into the skin's joints (influence_count x vertex_count)
   float* weights;       ///< of a sum of 1, each joint once (influence_count x vertex_count)

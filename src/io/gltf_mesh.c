@@ -245,16 +245,33 @@ static void pick_triangle(int64_t mode, uint32_t t, uint32_t picked[3]) {
   }
 }
 
+// The name of its material, or `primitiveN`. @param made room for the latter
+static sn_status name_group(mesh_reader* m, const sn_place* at, const primitive* p, char made[32],
+                            const char** name) {
+  snprintf(made, 32, "primitive%u", p->index);
+  *name = made;
+  const json_t* value = json_object_get(p->entry, "material");
+  sn_place material_at = sn_place_key(at, "material");
+  if (!value) return SN_OK;
+  uint32_t index;
+  SN_TRY(sn_gltf_reference(m->r, &material_at, value, "materials", &index));
+  const char* given =
+      json_string_value(json_object_get(sn_gltf_entry(m->r, "materials", index), "name"));
+  if (given && given[0]) *name = given;
+  return SN_OK;
+}
+
 static sn_status add_triangles(mesh_reader* m, const primitive* p) {
   sn_place list_at = sn_place_key(m->at, "primitives"), at = sn_place_index(&list_at, p->index);
   double* corners;
   uint32_t corner_count;
   SN_TRY(read_corners(m, &at, p, &corners, &corner_count));
   sn_error* err = m->r->json.err;
-  char name[32];
-  int length = snprintf(name, sizeof name, "primitive%u", p->index);
+  char made[32];
+  const char* name;
+  SN_TRY(name_group(m, &at, p, made, &name));
   uint32_t group;
-  SN_TRY(sn_mesh_builder_find_group(&m->builder, name, (size_t)length, &group, err));
+  SN_TRY(sn_mesh_builder_find_group(&m->builder, name, strlen(name), &group, err));
   SN_TRY(sn_mesh_builder_use_groups(&m->builder, &group, 1, err));
   uint32_t count = p->mode == MODE_TRIANGLES ? corner_count / 3 : corner_count - 2;
   for (uint32_t t = 0; t < count; ++t) {

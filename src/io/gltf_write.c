@@ -307,6 +307,7 @@ static sn_status put_document(sn_gltf_writer* w) {
   SN_TRY(sn_gltf_put_list(w, w->root, "meshes", &meshes));
   SN_TRY(sn_gltf_put_list(w, w->root, "skins", &skins));
   SN_TRY(sn_gltf_put_list(w, w->root, "animations", &clips));
+  SN_TRY(sn_gltf_put_list(w, w->root, "materials", &w->materials));
   SN_TRY(sn_gltf_put_list(w, w->root, "accessors", &w->accessors));
   SN_TRY(sn_gltf_put_list(w, w->root, "bufferViews", &w->views));
 

@@ -10,8 +10,8 @@
 typedef struct sn_gltf_writer {
   const sn_gltf* gltf;
   json_t* root;
-  json_t *accessors, *views;  // lists of the root
-  unsigned char* bytes;       // the binary chunk
+  json_t *accessors, *views, *materials;  // lists of the root
+  unsigned char* bytes;                   // the binary chunk
   size_t size, capacity;
   sn_arena* scratch;
   sn_error* err;

@@ -8,6 +8,7 @@
 // A primitive: consecutive triangles and the consecutive vertices that they use.
 typedef struct piece {
   uint32_t first_triangle, triangle_count, first_vertex, vertex_count;
+  const char* group;  // its name, or NULL
 } piece;
 
 // Splitting a joined mesh
@@ -42,12 +43,13 @@ static uint32_t split_mesh(const sn_mesh* mesh, piece* pieces) {
     // Vertices that nothing uses stay with the piece before.
     uint32_t first = g == 0 ? 0 : lo;
     if (g > 0) pieces[g - 1].vertex_count = first - pieces[g - 1].first_vertex;
-    pieces[g] = (piece){next_triangle, group->triangle_count, first, mesh->vertex_count - first};
+    pieces[g] = (piece){next_triangle, group->triangle_count, first, mesh->vertex_count - first,
+                        group->name};
     next_triangle += group->triangle_count;
     vertex_end = hi + 1;
   }
   if (splits && next_triangle == mesh->triangle_count) return mesh->group_count;
-  pieces[0] = (piece){0, mesh->triangle_count, 0, mesh->vertex_count};
+  pieces[0] = (piece){0, mesh->triangle_count, 0, mesh->vertex_count, NULL};
   return 1;
 }
 
@@ -160,6 +162,15 @@ static sn_status put_map(sn_gltf_writer* w, json_t* attributes, const sn_gltf_ma
   return sn_gltf_put_array(w, attributes, map->name, &array);
 }
 
+// A group keeps its name as that of a material.
+static sn_status put_material(sn_gltf_writer* w, json_t* primitive, const char* group) {
+  json_t* material;
+  json_int_t index = (json_int_t)json_array_size(w->materials);
+  SN_TRY(sn_gltf_append_object(w, w->materials, &material));
+  SN_TRY(sn_gltf_put_name(w, material, group));
+  return sn_gltf_put(w, primitive, "material", json_integer(index));
+}
+
 static sn_status put_primitive(sn_gltf_writer* w, json_t* primitives, const sn_gltf_mesh* mesh,
                                const piece* p, const float* normals) {
   json_t *primitive, *attributes;
@@ -172,6 +183,7 @@ static sn_status put_primitive(sn_gltf_writer* w, json_t* primitives, const sn_g
   for (uint32_t k = 0; k < mesh->map_count; ++k) {
     SN_TRY(put_map(w, attributes, &mesh->maps[k], p));
   }
+  if (p->group) SN_TRY(put_material(w, primitive, p->group));
   return put_indices(w, primitive, &mesh->mesh, p);
 }
 

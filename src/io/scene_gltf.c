@@ -9,6 +9,8 @@
 #include "math/svd3.h"
 #include "sinew/gltf.h"
 
+#define MAX_CLIP_FRAMES 100000
+
 // A node that stretches by more than this against its rest pose does not move rigidly. Scales that
 // exporters sample from a pose without any are off by their rounding only.
 #define STRETCH_TOLERANCE 1e-3
@@ -261,13 +263,17 @@ static sn_status fill_keys(sn_reader* r, const sn_place* at, const mover* m, dou
   double* now = world + 16 * (size_t)m->gltf->node_count;
   size_t node = 16 * (size_t)m->node;
   sn_gltf_pose(m->gltf, -1, 0.0, world);
-  // The pose at the end of the clip holds for ever.
+  // Frame 1 is time 0, and the pose at the end of the clip holds for ever, whatever the frames of the
+  // scene are: part of a shot moves as it does in the whole.
   double frames = ceil(m->gltf->clips[m->clip].end * scene->fps);
-  double most = (double)scene->last_frame - scene->first_frame;
-  motion->key_count = (uint32_t)(frames < most ? frames : most) + 1;
+  if (frames > MAX_CLIP_FRAMES) {
+    return sn_read_fail(r, at, "found a clip of %g frames, expected at most %d", frames,
+                        MAX_CLIP_FRAMES);
+  }
+  motion->key_count = (uint32_t)frames + 1;
   SN_TRY(SN_ARENA_NEW(scene->storage, motion->key_count, &motion->keys, r->err));
   for (uint32_t k = 0; k < motion->key_count; ++k) {
-    motion->keys[k].frame = scene->first_frame + (double)k;
+    motion->keys[k].frame = 1 + (double)k;
     sn_gltf_pose(m->gltf, (int32_t)m->clip, k / scene->fps, now);
     SN_TRY(fill_key(r, at, world + node, now + node, &motion->keys[k]));
   }
