@@ -93,23 +93,13 @@ static sn_status set_material(const sn_body_desc* desc, sn_arena* arena, sn_body
   return SN_OK;
 }
 
-void sn_body_point_weights(const sn_octree* tree, uint32_t cell, const double xi[3],
-                           double weights[8]) {
-  double corner[8];
-  for (int c = 0; c < 8; ++c) {
-    corner[c] = (c & 1 ? xi[0] : 1 - xi[0]) * (c >> 1 & 1 ? xi[1] : 1 - xi[1]) *
-                (c >> 2 & 1 ? xi[2] : 1 - xi[2]);
-  }
-  sn_cell_corner_to_conform_d(sn_flesh_shape(tree, cell), corner, weights);
-}
-
 static void embed(void* ctx, size_t begin, size_t end) {
   sn_body* body = ctx;
   for (size_t v = begin; v < end; ++v) {
     double xi[3];
     sn_vec3 p = sn_load3(body->desc->mesh.positions + 3 * v);
     body->vertex_cells[v] = sn_octree_nearest(&body->tree, p, xi);
-    sn_body_point_weights(&body->tree, body->vertex_cells[v], xi, body->vertex_weights + 8 * v);
+    sn_octree_point_weights(&body->tree, body->vertex_cells[v], xi, body->vertex_weights + 8 * v);
   }
 }
 

@@ -68,10 +68,6 @@ sn_status sn_body_build(const sn_scene* scene, uint32_t index, const sn_bone* bo
 sn_status sn_body_attach(const sn_scene* scene, uint32_t index, const sn_bone* bones, sn_pool* pool,
                          sn_arena* arena, sn_arena* scratch, sn_body* body, sn_error* err);
 
-// Weights of the eight conforming nodes of a cell at the point xi of it.
-void sn_body_point_weights(const sn_octree* tree, uint32_t cell, const double xi[3],
-                           double weights[8]);
-
 // Cells and bytes that a body would take, from area and volume alone.
 void sn_body_estimate(double area, double volume, double cell, int coarsen, double* cells,
                       double* bytes);

@@ -284,7 +284,7 @@ static void add_load_sample(void* ctx, sn_vec3 place, double area) {
   const sn_octree* tree = &load->c.body->tree;
   double xi[3], weights[8];
   uint32_t cell = sn_octree_nearest(tree, place, xi);
-  sn_body_point_weights(tree, cell, xi, weights);
+  sn_octree_point_weights(tree, cell, xi, weights);
   for (int k = 0; k < 8; ++k) {
     load->node_area[tree->conforming[8 * (size_t)cell + k]] += area * weights[k];
   }

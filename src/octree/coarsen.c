@@ -1,6 +1,5 @@
 #include "octree/coarsen.h"
 
-#include "octree/hanging.h"
 #include "octree/octant_list.h"
 #include "octree/octree_nodes.h"
 
@@ -147,14 +146,9 @@ static void interpolate_nodes(void* ctx, size_t begin, size_t end) {
     uint32_t cell = cell_at(coarse, place.x, place.y, place.z);
     SN_ASSERT(cell != SN_NO_CELL);
     sn_octant o = coarse->cells[cell];
-    double size = sn_octant_size(o), corner[8], weight[8];
+    double size = sn_octant_size(o), weight[8];
     double xi[3] = {(place.x - o.x) / size, (place.y - o.y) / size, (place.z - o.z) / size};
-    for (int c = 0; c < 8; ++c) {
-      corner[c] = (c & 1 ? xi[0] : 1 - xi[0]) * (c >> 1 & 1 ? xi[1] : 1 - xi[1]) *
-                  (c >> 2 & 1 ? xi[2] : 1 - xi[2]);
-    }
-    sn_cell_shape shape = {(uint8_t)sn_octant_child_number(o), coarse->hanging[cell]};
-    sn_cell_corner_to_conform_d(shape, corner, weight);
+    sn_octree_point_weights(coarse, cell, xi, weight);
     for (int c = 0; c < 8; ++c) {
       if (weight[c] < SMALLEST_WEIGHT) continue;
       size_t at = 8 * n + job->counts[n]++;

@@ -61,6 +61,10 @@ uint32_t sn_octree_find(const sn_octree* tree, int x, int y, int z);
 // The cell nearest to a point (0 distance if it holds it); ties go to the lower index. xi receives
 // the point's place in the cell, each in 0..1. The tree must have a cell.
 uint32_t sn_octree_nearest(const sn_octree* tree, sn_vec3 point, double xi[3]);
+// Weights of a cell's eight conforming nodes at the point xi of it, each in 0..1: the value there of
+// the field that they carry.
+void sn_octree_point_weights(const sn_octree* tree, uint32_t cell, const double xi[3],
+                             double weights[8]);
 // The node at a place of the grid, or UINT32_MAX.
 uint32_t sn_octree_find_node(const sn_octree* tree, uint32_t x, uint32_t y, uint32_t z);
 

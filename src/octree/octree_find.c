@@ -1,4 +1,5 @@
 #include "math/vec.h"
+#include "octree/hanging.h"
 #include "octree/octant_list.h"
 #include "octree/octree.h"
 
@@ -100,4 +101,15 @@ uint32_t sn_octree_nearest(const sn_octree* tree, sn_vec3 point, double xi[3]) {
                      (search.point.z - o.z) / size};
   for (int i = 0; i < 3; ++i) xi[i] = place[i] < 0 ? 0 : place[i] > 1 ? 1 : place[i];
   return search.cell;
+}
+
+void sn_octree_point_weights(const sn_octree* tree, uint32_t cell, const double xi[3],
+                             double weights[8]) {
+  double corner[8];
+  for (int c = 0; c < 8; ++c) {
+    corner[c] = (c & 1 ? xi[0] : 1 - xi[0]) * (c >> 1 & 1 ? xi[1] : 1 - xi[1]) *
+                (c >> 2 & 1 ? xi[2] : 1 - xi[2]);
+  }
+  sn_cell_shape shape = {(uint8_t)sn_octant_child_number(tree->cells[cell]), tree->hanging[cell]};
+  sn_cell_corner_to_conform_d(shape, corner, weights);
 }
