@@ -60,10 +60,9 @@ static size_t emit_too_large(const void* ctx, size_t index, sn_octant* out) {
     int x = parent.x + (n % 3 - 1) * size, y = parent.y + (n / 3 % 3 - 1) * size;
     uint32_t other = sn_octree_find(tree, x, y, parent.z + (n / 9 - 1) * size);
     if (other == SN_NO_CELL || tree->cells[other].height <= parent.height) continue;
-    if (out) {
-      bool stays = is_fine_leaf(job->fine, tree->cells[other]);
-      out[count] = tree->cells[stays ? index : other];
-    }
+    sn_octant gives_way = tree->cells[is_fine_leaf(job->fine, tree->cells[other]) ? index : other];
+    if (is_fine_leaf(job->fine, gives_way)) continue;  // both are: nothing can be given up
+    if (out) out[count] = gives_way;
     ++count;
   }
   return count;
@@ -89,6 +88,7 @@ static size_t emit_balanced(const void* ctx, size_t index, sn_octant* out) {
 
 static sn_status balance(const sn_octree* fine, sn_octants* leaves, sn_pool* pool,
                          sn_arena* scratch, sn_error* err) {
+  // Ends: each round puts at least one parent's smaller children back, and none comes again.
   for (;;) {
     balance_job job = {.fine = fine, .tree = *fine};
     job.tree.cells = leaves->items;
@@ -99,7 +99,6 @@ static sn_status balance(const sn_octree* fine, sn_octants* leaves, sn_pool* poo
     SN_TRY(sn_octants_sort(pool, job.too_large, scratch, err));
     sn_octants_unique(&job.too_large);
     SN_TRY(sn_octants_emit(pool, leaves->count, emit_balanced, &job, scratch, leaves, err));
-    SN_ASSERT(leaves->count > job.tree.cell_count);  // each round gives up at least one parent
   }
 }
 
