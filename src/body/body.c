@@ -81,15 +81,15 @@ static sn_status set_material(const sn_body_desc* desc, sn_arena* arena, sn_body
   SN_TRY(SN_ARENA_NEW(arena, tree->cell_count, &body->lambda, err));
   SN_TRY(SN_ARENA_NEW(arena, tree->node_count, &body->node_mass, err));
   for (uint32_t e = 0; e < tree->cell_count; ++e) {
-    body->mu[e] = desc->material.mu;
-    body->lambda[e] = desc->material.lambda;
+    body->mu[e] = (float)desc->material.mu;
+    body->lambda[e] = (float)desc->material.lambda;
     // An eighth of the cell's mass to each corner, from the hanging ones on to the nodes.
     double h = sn_octree_edge(tree, e), corner[8], node[8];
     for (int c = 0; c < 8; ++c) corner[c] = desc->density * h * h * h / 8;
-    sn_cell_corner_to_conform_d(sn_flesh_shape(tree, e), corner, node);
+    sn_cell_corner_to_conform(sn_flesh_shape(tree, e), corner, node);
     for (int c = 0; c < 8; ++c) body->node_mass[tree->conforming[8 * (size_t)e + c]] += node[c];
   }
-  body->flesh = (sn_flesh){tree, &body->chunks, body->mu, body->lambda};
+  body->flesh = sn_flesh_make(tree, &body->families, body->mu, body->lambda);
   return SN_OK;
 }
 
@@ -139,7 +139,7 @@ sn_status sn_body_build(const sn_scene* scene, uint32_t index, const sn_bone* bo
            "bodies[%u]: \"%s\" has no cell; expected a surface with some extent", index,
            desc->name);
 
-  SN_TRY(sn_chunks_build(&body->tree, pool, arena, scratch, &body->chunks, err));
+  SN_TRY(sn_families_build(&body->tree, pool, arena, scratch, &body->families, err));
   SN_TRY(set_material(desc, arena, body, err));
   SN_TRY(SN_ARENA_NEW(arena, desc->mesh.vertex_count, &body->vertex_cells, err));
   SN_TRY(SN_ARENA_NEW(arena, 8 * (size_t)desc->mesh.vertex_count, &body->vertex_weights, err));

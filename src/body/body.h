@@ -35,10 +35,10 @@ typedef struct sn_body {
   sn_surface surface;
   sn_bvh bvh;
   sn_octree tree;
-  sn_chunks chunks;
+  sn_families families;
   sn_flesh flesh;
-  double* mu;         // of each cell, Pa
-  double* lambda;     // of each cell, Pa
+  float* mu;          // of each cell, Pa
+  float* lambda;      // of each cell, Pa
   double* node_mass;  // kg (node_count)
 
   uint32_t* vertex_cells;  // the cell that carries each vertex of the mesh (vertex_count)

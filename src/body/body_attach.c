@@ -177,7 +177,7 @@ static void lump_springs(const choice* c, double stiffness, double* node_stiffne
     double h = sn_octree_edge(tree, e), corner[8], node[8];
     double share = stiffness * body->mu[e] * h * h * h / (tree->cell * tree->cell) / 8;
     for (int k = 0; k < 8; ++k) corner[k] = share;
-    sn_cell_corner_to_conform_d(sn_flesh_shape(tree, e), corner, node);
+    sn_cell_corner_to_conform(sn_flesh_shape(tree, e), corner, node);
     for (int k = 0; k < 8; ++k) node_stiffness[tree->conforming[8 * (size_t)e + k]] += node[k];
   }
 }

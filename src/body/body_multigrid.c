@@ -4,6 +4,9 @@
 
 // The last level is solved by a dense factorisation: about 60 cells are 400 unknowns.
 #define COARSEST_CELLS 60
+// Factor on the hourglass energy of all levels but the first. A coarse cell's hourglass modes stand for
+// bending that the finer cells resolve more softly; docs/theory/multigrid.md has the measurement.
+#define COARSE_HOURGLASS 1.0
 // A level that does not shrink at least this much is not worth having.
 #define LEAST_SHRINKING 0.9
 
@@ -13,7 +16,7 @@ static void coarsen_material(const sn_grid* fine, sn_grid* coarse) {
   for (uint32_t e = 0; e < fine->tree->cell_count; ++e) {
     uint32_t c = fine->to_coarser.coarse_cells[e];
     bool same = fine->tree->cells[e].height == coarse->tree->cells[c].height;
-    double share = same ? 1 : 0.125;
+    float share = same ? 1 : 0.125f;
     coarse->mu[c] += share * fine->mu[e];
     coarse->lambda[c] += share * fine->lambda[e];
   }
@@ -31,14 +34,15 @@ static void coarsen_held(const sn_grid* fine, sn_grid* coarse) {
 static sn_status add_coarser(sn_grid* fine, sn_pool* pool, sn_arena* arena, sn_arena* scratch,
                              sn_grid* coarse, sn_error* err) {
   SN_TRY(sn_transfer_build(fine->tree, coarse->tree, pool, arena, scratch, &fine->to_coarser, err));
-  SN_TRY(sn_chunks_build(coarse->tree, pool, arena, scratch, &coarse->own_chunks, err));
-  coarse->chunks = &coarse->own_chunks;
+  SN_TRY(sn_families_build(coarse->tree, pool, arena, scratch, &coarse->own_families, err));
+  coarse->families = &coarse->own_families;
   SN_TRY(SN_ARENA_NEW(arena, coarse->tree->cell_count, &coarse->mu, err));
   SN_TRY(SN_ARENA_NEW(arena, coarse->tree->cell_count, &coarse->lambda, err));
   SN_TRY(SN_ARENA_NEW(arena, coarse->tree->node_count, &coarse->held, err));
   coarsen_material(fine, coarse);
   coarsen_held(fine, coarse);
-  coarse->flesh = (sn_flesh){coarse->tree, coarse->chunks, coarse->mu, coarse->lambda};
+  coarse->flesh = sn_flesh_make(coarse->tree, coarse->families, coarse->mu, coarse->lambda);
+  coarse->flesh.hourglass = COARSE_HOURGLASS;
   return SN_OK;
 }
 
@@ -47,7 +51,7 @@ sn_status sn_hierarchy_build(const sn_body* body, sn_pool* pool, sn_arena* arena
   sn_grid* first = &hierarchy->grids[0];
   *hierarchy = (sn_hierarchy){.count = 1};
   first->tree = &body->tree;
-  first->chunks = &body->chunks;
+  first->families = &body->families;
   first->flesh = body->flesh;
   first->mu = body->mu;
   first->lambda = body->lambda;
@@ -67,104 +71,90 @@ sn_status sn_hierarchy_build(const sn_body* body, sn_pool* pool, sn_arena* arena
   return SN_OK;
 }
 
-typedef struct level_job {
-  const sn_grid_work* work;
-  const float* x;
-  float* y;
-} level_job;
+static void add_product(void* ctx, sn_pool* pool, const float* x, float* y) {
+  sn_grid_work* work = ctx;
+  sn_flesh_apply_f(&work->grid->flesh, pool, work->flesh, SN_HESSIAN_DEFINITE, x, y);
+}
 
-// y += springs x, and 0 on held nodes.
-static void add_springs(void* ctx, size_t begin, size_t end) {
-  const level_job* job = ctx;
-  const uint8_t* held = job->work->grid->held;
-  for (size_t i = begin; i < end; ++i) {
-    job->y[i] = held[i / 3] ? 0 : job->y[i] + job->work->springs[i] * job->x[i];
+// F of a coarse cell: the mean over the children that exist.
+static void coarsen_gradients(const sn_grid_work* fine, const sn_grid_work* coarse) {
+  const uint32_t* coarse_cells = fine->grid->to_coarser.coarse_cells;
+  const uint32_t *places = fine->grid->families->places,
+                 *coarse_places = coarse->grid->families->places;
+  uint32_t cells = fine->grid->tree->cell_count;
+  for (uint32_t begin = 0, end; begin < cells; begin = end) {
+    float sum[9] = {0};
+    uint32_t c = coarse_cells[begin];
+    for (end = begin; end < cells && coarse_cells[end] == c; ++end) {
+      const float* F = sn_flesh_tangent(fine->flesh, places[end], SN_TANGENT_R);
+      for (int i = 0; i < 9; ++i) sum[i] += F[i * SN_FAMILY_LANES];
+    }
+    float* F = sn_flesh_tangent(coarse->flesh, coarse_places[c], SN_TANGENT_R);
+    for (int i = 0; i < 9; ++i) F[i * SN_FAMILY_LANES] = sum[i] / (float)(end - begin);
   }
 }
 
-static void apply_level(void* ctx, sn_pool* pool, const float* x, float* y) {
-  sn_grid_work* work = ctx;
-  size_t n = 3 * (size_t)work->grid->tree->node_count;
-  level_job job = {work, x, y};
-  memset(y, 0, n * sizeof *y);
-  sn_flesh_apply_f(&work->grid->flesh, pool, &work->flesh, SN_HESSIAN_DEFINITE, x, y);
-  sn_parallel_for(pool, n, 6144, add_springs, &job);
+static void coarsen_all_gradients(void* ctx, sn_pool* pool) {
+  sn_body_multigrid* multigrid = ctx;
+  (void)pool;
+  for (int l = 0; l + 1 < multigrid->hierarchy->count; ++l) {
+    coarsen_gradients(&multigrid->grids[l], &multigrid->grids[l + 1]);
+  }
 }
 
-sn_status sn_body_multigrid_create(const sn_body* body, const sn_hierarchy* hierarchy,
-                                   sn_mg_opts opts, sn_arena* arena, sn_body_multigrid* multigrid,
-                                   sn_error* err) {
+sn_status sn_body_multigrid_create(const sn_body* body, sn_flesh_work* flesh,
+                                   const sn_hierarchy* hierarchy, sn_mg_opts opts, float* scratch,
+                                   sn_arena* arena, sn_body_multigrid* multigrid, sn_error* err) {
   *multigrid = (sn_body_multigrid){.body = body, .hierarchy = hierarchy};
   multigrid->mg =
       (sn_mg){.opts = opts, .levels = multigrid->levels, .level_count = hierarchy->count};
   for (int l = 0; l < hierarchy->count; ++l) {
     const sn_grid* grid = &hierarchy->grids[l];
     sn_grid_work* work = &multigrid->grids[l];
-    size_t cells = grid->tree->cell_count, nodes = grid->tree->node_count;
-    work->grid = grid;
-    SN_TRY(SN_ARENA_NEW(arena, 9 * cells, &work->F, err));
-    SN_TRY(SN_ARENA_NEW(arena, cells, &work->flesh.tangents, err));
-    SN_TRY(SN_ARENA_NEW(arena, 3 * (size_t)grid->chunks->slot_count, &work->flesh.slots, err));
-    SN_TRY(SN_ARENA_NEW(arena, 3 * nodes, &work->springs, err));
+    *work = (sn_grid_work){.grid = grid, .flesh = l == 0 ? flesh : &work->own_flesh};
+    if (l > 0) SN_TRY(sn_flesh_work_create(&grid->flesh, true, arena, &work->own_flesh, err));
     multigrid->levels[l] =
-        (sn_mg_level){.unknown_count = 3 * nodes,
+        (sn_mg_level){.unknown_count = 3 * (size_t)grid->tree->node_count,
                       .held = grid->held,
-                      .apply = apply_level,
+                      .add_product = add_product,
                       .ctx = work,
                       .coarser = l + 1 < hierarchy->count ? &grid->to_coarser : NULL};
   }
+  multigrid->levels[0].r = scratch;
+  flesh->deformed = coarsen_all_gradients;
+  flesh->deformed_ctx = multigrid;
   return sn_mg_create(&multigrid->mg, arena, err);
 }
 
-// F of a coarse cell: the mean over the children that exist.
-static void coarsen_deformation(const sn_grid_work* fine, sn_grid_work* coarse) {
-  const uint32_t* coarse_cells = fine->grid->to_coarser.coarse_cells;
-  uint32_t cells = fine->grid->tree->cell_count;
-  for (uint32_t begin = 0, end; begin < cells; begin = end) {
-    float sum[9] = {0};
-    uint32_t c = coarse_cells[begin];
-    for (end = begin; end < cells && coarse_cells[end] == c; ++end) {
-      for (int i = 0; i < 9; ++i) sum[i] += fine->F[9 * (size_t)end + i];
-    }
-    for (int i = 0; i < 9; ++i) coarse->F[9 * (size_t)c + i] = sum[i] / (float)(end - begin);
+typedef struct level_job {
+  const sn_grid_work* work;
+  const sn_mg_level* level;
+} level_job;
+
+// From the flesh's part of the diagonal in r: the inverse diagonal for the smoother, and what becomes
+// springs of the next level. A held fine node that is no coarse one holds its neighbours there by a
+// spring as stiff as itself.
+static void set_diagonal(void* ctx, size_t begin, size_t end) {
+  const sn_mg_level* level = ((const level_job*)ctx)->level;
+  for (size_t i = begin; i < end; ++i) {
+    bool held = level->held[i / 3];
+    float flesh = level->r[i], sum = flesh + level->springs[i];
+    level->inverse_diagonal[i] = held || !(sum > 0) ? 0 : 1 / sum;
+    level->r[i] = level->springs[i] + (held ? flesh : 0);
   }
 }
 
-// The inverse diagonal of a level, for the smoother. Leaves the flesh's part in q.
-static void set_diagonal(sn_grid_work* work, sn_mg_level* level, sn_pool* pool) {
-  float* d = level->q;
-  memset(d, 0, level->unknown_count * sizeof *d);
-  sn_flesh_diagonal_f(&work->grid->flesh, pool, &work->flesh, SN_HESSIAN_DEFINITE, d);
-  for (size_t i = 0; i < level->unknown_count; ++i) {
-    float sum = d[i] + work->springs[i];
-    level->inverse_diagonal[i] = level->held[i / 3] || !(sum > 0) ? 0 : 1 / sum;
-  }
-}
-
-// Springs of the next level. A held fine node that is no coarse one holds its neighbours there by a
-// spring as stiff as itself. Takes the flesh's diagonal from q.
-static void coarsen_springs(const sn_grid_work* fine, const sn_mg_level* level, sn_pool* pool,
-                            sn_grid_work* coarse) {
-  const uint8_t* held = fine->grid->held;
-  for (size_t i = 0; i < level->unknown_count; ++i) {
-    level->q[i] = fine->springs[i] + (held[i / 3] ? level->q[i] : 0);
-  }
-  sn_transfer_restrict(&fine->grid->to_coarser, pool, level->q, coarse->springs);
-}
-
-void sn_body_multigrid_update(sn_body_multigrid* multigrid, sn_pool* pool, const double* u,
-                              const double* others, bool estimate) {
-  sn_grid_work* grids = multigrid->grids;
-  sn_flesh_deformation(&multigrid->body->flesh, pool, u, grids[0].F);
-  for (size_t i = 0; i < multigrid->levels[0].unknown_count; ++i) {
-    grids[0].springs[i] = (float)others[i];
-  }
+void sn_body_multigrid_update(sn_body_multigrid* multigrid, sn_pool* pool, bool estimate) {
   for (int l = 0; l < multigrid->hierarchy->count; ++l) {
-    sn_flesh_linearise_f(&grids[l].grid->flesh, pool, &grids[l].flesh, grids[l].F);
-    set_diagonal(&grids[l], &multigrid->levels[l], pool);
-    if (l + 1 == multigrid->hierarchy->count) break;
-    coarsen_deformation(&grids[l], &grids[l + 1]);
-    coarsen_springs(&grids[l], &multigrid->levels[l], pool, &grids[l + 1]);
+    sn_grid_work* work = &multigrid->grids[l];
+    sn_mg_level* level = &multigrid->levels[l];
+    const sn_flesh* flesh = &work->grid->flesh;
+    if (l > 0) sn_flesh_linearise_gradients(flesh, pool, work->flesh);
+    memset(level->r, 0, level->unknown_count * sizeof *level->r);
+    sn_flesh_diagonal_f(flesh, pool, work->flesh, SN_HESSIAN_DEFINITE, level->r);
+    level_job job = {work, level};
+    sn_parallel_for(pool, level->unknown_count, 6144, set_diagonal, &job);
+    if (level->coarser) sn_transfer_restrict(level->coarser, pool, level->r, level[1].springs);
   }
   sn_mg_update(&multigrid->mg, pool, estimate);
 }

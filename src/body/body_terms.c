@@ -4,8 +4,7 @@
 
 sn_status sn_body_work_create(const sn_body* body, sn_arena* arena, sn_body_work* work,
                               sn_error* err) {
-  SN_TRY(SN_ARENA_NEW(arena, body->tree.cell_count, &work->flesh.tangents, err));
-  SN_TRY(SN_ARENA_NEW(arena, 3 * (size_t)body->chunks.slot_count, &work->flesh.slots, err));
+  SN_TRY(sn_flesh_work_create(&body->flesh, false, arena, &work->flesh, err));
   SN_TRY(SN_ARENA_NEW(arena, body->tie_count, &work->tie_targets, err));
   return SN_ARENA_NEW(arena, 3 * (size_t)body->tree.node_count, &work->forces, err);
 }
@@ -15,67 +14,70 @@ static sn_body_work* work_of(const sn_term* term) { return term->work; }
 
 // Flesh: the energy of the cells.
 
-static double flesh_energy(const sn_term* term, sn_pool* pool, const double* u) {
-  return sn_flesh_energy(&body_of(term)->flesh, pool, u + term->begin[0]);
-}
-
-static void flesh_gradient(const sn_term* term, sn_pool* pool, const double* u, double* g) {
-  sn_flesh_gradient(&body_of(term)->flesh, pool, &work_of(term)->flesh, u + term->begin[0],
-                    g + term->begin[0]);
+static double flesh_evaluate(const sn_term* term, sn_pool* pool, const double* u, double* g) {
+  return sn_flesh_evaluate(&body_of(term)->flesh, pool, &work_of(term)->flesh, u + term->begin[0],
+                           g ? g + term->begin[0] : NULL);
 }
 
 static void flesh_linearise(const sn_term* term, sn_pool* pool, const double* u) {
   sn_flesh_linearise(&body_of(term)->flesh, pool, &work_of(term)->flesh, u + term->begin[0]);
 }
 
-static void flesh_apply(const sn_term* term, sn_pool* pool, sn_hessian kind, const double* p,
-                        double* y) {
-  sn_flesh_apply(&body_of(term)->flesh, pool, &work_of(term)->flesh, kind, p + term->begin[0],
-                 y + term->begin[0]);
+static void flesh_apply_d(const sn_term* term, sn_pool* pool, sn_hessian kind, const double* p,
+                          double* y) {
+  sn_flesh_apply_d(&body_of(term)->flesh, pool, &work_of(term)->flesh, kind, p + term->begin[0],
+                   y + term->begin[0]);
+}
+
+static void flesh_apply_f(const sn_term* term, sn_pool* pool, sn_hessian kind, const float* p,
+                          float* y) {
+  sn_flesh_apply_f(&body_of(term)->flesh, pool, &work_of(term)->flesh, kind, p + term->begin[0],
+                   y + term->begin[0]);
 }
 
 static void flesh_diagonal(const sn_term* term, sn_pool* pool, double* d) {
-  sn_flesh_diagonal(&body_of(term)->flesh, pool, &work_of(term)->flesh, SN_HESSIAN_DEFINITE,
-                    d + term->begin[0]);
+  sn_flesh_diagonal_d(&body_of(term)->flesh, pool, &work_of(term)->flesh, SN_HESSIAN_DEFINITE,
+                      d + term->begin[0]);
 }
 
-static const sn_term_ops FLESH = {"flesh",         flesh_energy, flesh_gradient,
-                                  flesh_linearise, flesh_apply,  flesh_diagonal};
+static const sn_term_ops FLESH = {"flesh",       flesh_evaluate, flesh_linearise,
+                                  flesh_apply_d, flesh_apply_f,  flesh_diagonal};
 
 // Ties: E = 1/2 sum k |u - target|^2. Few enough for one thread.
 
-static double ties_energy(const sn_term* term, sn_pool* pool, const double* u) {
+static double ties_evaluate(const sn_term* term, sn_pool* pool, const double* u, double* g) {
   const sn_body* body = body_of(term);
   double sum = 0;
   (void)pool;
   for (uint32_t t = 0; t < body->tie_count; ++t) {
     const sn_tie* tie = &body->ties[t];
-    sn_vec3 off =
-        sn_sub(sn_load3(u + term->begin[0] + 3 * (size_t)tie->node), work_of(term)->tie_targets[t]);
+    size_t at = term->begin[0] + 3 * (size_t)tie->node;
+    sn_vec3 off = sn_sub(sn_load3(u + at), work_of(term)->tie_targets[t]);
     sum += 0.5 * tie->stiffness * sn_dot(off, off);
+    if (g) sn_store3(g + at, sn_madd(sn_load3(g + at), tie->stiffness, off));
   }
   return sum;
 }
 
-static void ties_gradient(const sn_term* term, sn_pool* pool, const double* u, double* g) {
-  const sn_body* body = body_of(term);
-  (void)pool;
-  for (uint32_t t = 0; t < body->tie_count; ++t) {
-    const sn_tie* tie = &body->ties[t];
-    size_t at = term->begin[0] + 3 * (size_t)tie->node;
-    sn_vec3 off = sn_sub(sn_load3(u + at), work_of(term)->tie_targets[t]);
-    sn_store3(g + at, sn_madd(sn_load3(g + at), tie->stiffness, off));
-  }
-}
-
-static void ties_apply(const sn_term* term, sn_pool* pool, sn_hessian kind, const double* p,
-                       double* y) {
+static void ties_apply_d(const sn_term* term, sn_pool* pool, sn_hessian kind, const double* p,
+                         double* y) {
   const sn_body* body = body_of(term);
   (void)pool;
   (void)kind;
   for (uint32_t t = 0; t < body->tie_count; ++t) {
     size_t at = term->begin[0] + 3 * (size_t)body->ties[t].node;
-    sn_store3(y + at, sn_madd(sn_load3(y + at), body->ties[t].stiffness, sn_load3(p + at)));
+    for (int i = 0; i < 3; ++i) y[at + i] += body->ties[t].stiffness * p[at + i];
+  }
+}
+
+static void ties_apply_f(const sn_term* term, sn_pool* pool, sn_hessian kind, const float* p,
+                         float* y) {
+  const sn_body* body = body_of(term);
+  (void)pool;
+  (void)kind;
+  for (uint32_t t = 0; t < body->tie_count; ++t) {
+    size_t at = term->begin[0] + 3 * (size_t)body->ties[t].node;
+    for (int i = 0; i < 3; ++i) y[at + i] += (float)body->ties[t].stiffness * p[at + i];
   }
 }
 
@@ -89,8 +91,8 @@ static void ties_diagonal(const sn_term* term, sn_pool* pool, double* d) {
   }
 }
 
-static const sn_term_ops TIES = {"ties", ties_energy, ties_gradient,
-                                 NULL,   ties_apply,  ties_diagonal};
+static const sn_term_ops TIES = {"ties",       ties_evaluate, NULL,
+                                 ties_apply_d, ties_apply_f,  ties_diagonal};
 
 // Loads: E = -f.u, so no stiffness.
 
@@ -104,26 +106,17 @@ static double sum_loads(void* ctx, size_t begin, size_t end) {
   const loads_job* job = ctx;
   double sum = 0;
   for (size_t i = begin; i < end; ++i) sum -= job->forces[i] * job->u[i];
+  for (size_t i = begin; i < end && job->g; ++i) job->g[i] -= job->forces[i];
   return sum;
 }
 
-static double loads_energy(const sn_term* term, sn_pool* pool, const double* u) {
-  loads_job job = {.forces = work_of(term)->forces, .u = u + term->begin[0]};
+static double loads_evaluate(const sn_term* term, sn_pool* pool, const double* u, double* g) {
+  loads_job job = {
+      .forces = work_of(term)->forces, .u = u + term->begin[0], .g = g ? g + term->begin[0] : NULL};
   return sn_parallel_sum(pool, 3 * (size_t)body_of(term)->tree.node_count, 4096, sum_loads, &job);
 }
 
-static void add_loads(void* ctx, size_t begin, size_t end) {
-  const loads_job* job = ctx;
-  for (size_t i = begin; i < end; ++i) job->g[i] -= job->forces[i];
-}
-
-static void loads_gradient(const sn_term* term, sn_pool* pool, const double* u, double* g) {
-  (void)u;
-  loads_job job = {.forces = work_of(term)->forces, .g = g + term->begin[0]};
-  sn_parallel_for(pool, 3 * (size_t)body_of(term)->tree.node_count, 4096, add_loads, &job);
-}
-
-static const sn_term_ops LOADS = {"loads", loads_energy, loads_gradient, NULL, NULL, NULL};
+static const sn_term_ops LOADS = {.name = "loads", .evaluate = loads_evaluate};
 
 void sn_body_make_terms(const sn_body* body, sn_body_work* work, sn_term terms[SN_BODY_TERMS]) {
   const sn_term_ops* ops[SN_BODY_TERMS] = {&FLESH, &TIES, &LOADS};

@@ -1,7 +1,6 @@
 // Corotated linear elasticity on one cubic cell, with a stabilised one-point quadrature after Milne
-// et al. 2016 (section 4) and their treatment of hanging corners. Plain C, double and single
-// precision from one source: the oracle for every faster kernel. docs/theory/corotated.md derives
-// it.
+// et al. 2016 (section 4) and their treatment of hanging corners. Plain C: the oracle for
+// every faster kernel. docs/theory/corotated.md derives it.
 //
 // Corners and modes are numbered by bits: bit 0 = x, bit 1 = y, bit 2 = z.
 //
@@ -21,59 +20,49 @@
 #include "math/hessian.h"
 #include "octree/hanging.h"
 
-typedef struct sn_cell_material_d {
+// Weights of the hourglass modes with two and with three bits: the integrals above. The edge rule of
+// the paper would give 2 and 3, which makes coarse cells needlessly stiff in bending:
+// docs/theory/corotated.md has the measurement.
+#define SN_HOURGLASS_EDGE (2.0 / 3)
+#define SN_HOURGLASS_CORNER (1.0 / 3)
+
+// What the denominators s_j + s_k of the rotation's differential are held above, relative to s_0:
+// where a cell is so flat that its rotation is not defined, the differential stays finite.
+#define SN_ROTATION_FLOOR 1e-3
+
+typedef struct sn_cell_material {
   double h, mu, lambda;  // edge in m, Lame parameters in Pa
-} sn_cell_material_d;
-typedef struct sn_cell_material_f {
-  float h, mu, lambda;
-} sn_cell_material_f;
+} sn_cell_material;
 
 // What products with the stiffness need to know of the state: the rotation of F and the symmetric
 // matrix L of the rotation's differential, xx yy zz xy yz xz, for both kinds of Hessian.
-typedef struct sn_cell_tangent_d {
+typedef struct sn_cell_tangent {
   double R[9];
   double L[2][6];  // by sn_hessian, Pa
-} sn_cell_tangent_d;
-typedef struct sn_cell_tangent_f {
-  float R[9];
-  float L[2][6];
-} sn_cell_tangent_f;
+} sn_cell_tangent;
 
 // Displacements and forces of the eight conforming corners: [corner][axis].
 // Gradient of the deformation at the centre, row-major.
-void sn_cell_deformation_d(sn_cell_shape shape, double h, const double u[8][3], double F[9]);
-void sn_cell_deformation_f(sn_cell_shape shape, float h, const float u[8][3], float F[9]);
+void sn_cell_deformation(sn_cell_shape shape, double h, const double u[8][3], double F[9]);
 
 // Energy in J.
-double sn_cell_energy_d(sn_cell_shape shape, const sn_cell_material_d* material,
-                        const double u[8][3]);
-float sn_cell_energy_f(sn_cell_shape shape, const sn_cell_material_f* material,
-                       const float u[8][3]);
+double sn_cell_energy(sn_cell_shape shape, const sn_cell_material* material, const double u[8][3]);
 
 // dE/du in N (the force with its sign turned).
-void sn_cell_gradient_d(sn_cell_shape shape, const sn_cell_material_d* material,
-                        const double u[8][3], double g[8][3]);
-void sn_cell_gradient_f(sn_cell_shape shape, const sn_cell_material_f* material,
-                        const float u[8][3], float g[8][3]);
+void sn_cell_gradient(sn_cell_shape shape, const sn_cell_material* material, const double u[8][3],
+                      double g[8][3]);
 
 // The tangent of a cell whose gradient at the centre is F.
-void sn_cell_linearise_d(const sn_cell_material_d* material, const double F[9],
-                         sn_cell_tangent_d* tangent);
-void sn_cell_linearise_f(const sn_cell_material_f* material, const float F[9],
-                         sn_cell_tangent_f* tangent);
+void sn_cell_linearise(const sn_cell_material* material, const double F[9],
+                       sn_cell_tangent* tangent);
 
 // y = K p
-void sn_cell_apply_d(sn_cell_shape shape, const sn_cell_material_d* material,
-                     const sn_cell_tangent_d* tangent, sn_hessian kind, const double p[8][3],
-                     double y[8][3]);
-void sn_cell_apply_f(sn_cell_shape shape, const sn_cell_material_f* material,
-                     const sn_cell_tangent_f* tangent, sn_hessian kind, const float p[8][3],
-                     float y[8][3]);
+void sn_cell_apply(sn_cell_shape shape, const sn_cell_material* material,
+                   const sn_cell_tangent* tangent, sn_hessian kind, const double p[8][3],
+                   double y[8][3]);
 
 // The diagonal of K.
-void sn_cell_diagonal_d(sn_cell_shape shape, const sn_cell_material_d* material,
-                        const sn_cell_tangent_d* tangent, sn_hessian kind, double d[8][3]);
-void sn_cell_diagonal_f(sn_cell_shape shape, const sn_cell_material_f* material,
-                        const sn_cell_tangent_f* tangent, sn_hessian kind, float d[8][3]);
+void sn_cell_diagonal(sn_cell_shape shape, const sn_cell_material* material,
+                      const sn_cell_tangent* tangent, sn_hessian kind, double d[8][3]);
 
 #endif

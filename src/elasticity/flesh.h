@@ -1,28 +1,40 @@
-// Corotated flesh on an octree: the cell kernel applied to every cell, gathered from and scattered
-// to the nodes. Displacements in metres at the conforming nodes, three doubles a node.
+// Corotated flesh on an octree. Displacements in metres at the conforming nodes, three numbers a
+// node. Energy and forces are computed in double precision; the stiffness is kept in single precision
+// and multiplied in either.
 #ifndef SN_ELASTICITY_FLESH_H
 #define SN_ELASTICITY_FLESH_H
 
 #include "elasticity/corotated_cell.h"
-#include "octree/chunks.h"
+#include "octree/families.h"
+
+typedef struct sn_flesh_kernels sn_flesh_kernels;
 
 // What does not change: the grid and its material.
 typedef struct sn_flesh {
   const sn_octree* tree;
-  const sn_chunks* chunks;
-  const double* mu;      // Lame parameters of each cell, Pa (cell_count)
-  const double* lambda;  // (cell_count)
+  const sn_families* families;
+  const float* mu;      // Lame parameters of each cell, Pa (cell_count)
+  const float* lambda;  // (cell_count)
+  double hourglass;     // factor on the hourglass energy; 1 = the exact integral
+  const sn_flesh_kernels* kernels;
 } sn_flesh;
 
-// What a step writes, in double precision for the solver and in single for preconditioners.
+// What a step knows of a cell, in the order of families ([packet][child][number][lane]): rotation R,
+// L of the definite Hessian times h / 16, and the material a = mu h / 8, b = lambda h / 16. Where a
+// family lacks a cell the material is zero.
+#define SN_TANGENT_R 0
+#define SN_TANGENT_L 9
+#define SN_TANGENT_MATERIAL 15
+#define SN_TANGENT_SIZE 17
+
 typedef struct sn_flesh_work {
-  sn_cell_tangent_d* tangents;  // (cell_count)
-  double* slots;                // (3 x slot_count)
+  float* tangents;
+  float* exact;  // L of the exact Hessian; NULL: no products with it ([packet][child][6][lane])
+  void* slots;   // sums of nodes that other chunks own (3 x slot count)
+  // Called when the tangents hold F in place of R, before F makes way; NULL: nobody wants F.
+  void (*deformed)(void* ctx, sn_pool* pool);
+  void* deformed_ctx;
 } sn_flesh_work;
-typedef struct sn_flesh_work_f {
-  sn_cell_tangent_f* tangents;
-  float* slots;
-} sn_flesh_work_f;
 
 typedef struct sn_flesh_measure {
   double volume;  // deformed, by det F at the cell centres, m3
@@ -30,31 +42,44 @@ typedef struct sn_flesh_measure {
   uint64_t inverted;
 } sn_flesh_measure;
 
-double sn_flesh_energy(const sn_flesh* flesh, sn_pool* pool, const double* u);
-// g += dE/du
-void sn_flesh_gradient(const sn_flesh* flesh, sn_pool* pool, sn_flesh_work* work, const double* u,
-                       double* g);
-// Gradient of the deformation at each cell's centre, row-major (9 x cell_count).
-void sn_flesh_deformation(const sn_flesh* flesh, sn_pool* pool, const double* u, float* F);
+sn_flesh sn_flesh_make(const sn_octree* tree, const sn_families* families, const float* mu,
+                       const float* lambda);
+// `single`: for products in single precision with the definite Hessian alone.
+sn_status sn_flesh_work_create(const sn_flesh* flesh, bool single, sn_arena* arena,
+                               sn_flesh_work* work, sn_error* err);
 
-// Set the tangents, at u or from gradients, for the functions that follow.
+// Bring the work up to date after mu or lambda have changed.
+void sn_flesh_set_material(const sn_flesh* flesh, sn_flesh_work* work);
+
+// Energy in J; g += dE/du unless g is NULL.
+double sn_flesh_evaluate(const sn_flesh* flesh, sn_pool* pool, sn_flesh_work* work, const double* u,
+                         double* g);
+
+// Set the tangents for the functions that follow, at u or from gradients that lie in place of R.
 void sn_flesh_linearise(const sn_flesh* flesh, sn_pool* pool, sn_flesh_work* work, const double* u);
-void sn_flesh_linearise_f(const sn_flesh* flesh, sn_pool* pool, sn_flesh_work_f* work,
-                          const float* F);
+void sn_flesh_linearise_gradients(const sn_flesh* flesh, sn_pool* pool, sn_flesh_work* work);
 // y += K p
-void sn_flesh_apply(const sn_flesh* flesh, sn_pool* pool, sn_flesh_work* work, sn_hessian kind,
-                    const double* p, double* y);
-void sn_flesh_apply_f(const sn_flesh* flesh, sn_pool* pool, sn_flesh_work_f* work, sn_hessian kind,
+void sn_flesh_apply_d(const sn_flesh* flesh, sn_pool* pool, sn_flesh_work* work, sn_hessian kind,
+                      const double* p, double* y);
+void sn_flesh_apply_f(const sn_flesh* flesh, sn_pool* pool, sn_flesh_work* work, sn_hessian kind,
                       const float* p, float* y);
 // d += diagonal of K
-void sn_flesh_diagonal(const sn_flesh* flesh, sn_pool* pool, sn_flesh_work* work, sn_hessian kind,
-                       double* d);
-void sn_flesh_diagonal_f(const sn_flesh* flesh, sn_pool* pool, sn_flesh_work_f* work,
-                         sn_hessian kind, float* d);
+void sn_flesh_diagonal_d(const sn_flesh* flesh, sn_pool* pool, sn_flesh_work* work, sn_hessian kind,
+                         double* d);
+void sn_flesh_diagonal_f(const sn_flesh* flesh, sn_pool* pool, sn_flesh_work* work, sn_hessian kind,
+                         float* d);
+
 sn_flesh_measure sn_flesh_get_measure(const sn_flesh* flesh, sn_pool* pool, const double* u);
 
+// How the corners of a cell hang.
 static inline sn_cell_shape sn_flesh_shape(const sn_octree* tree, uint32_t cell) {
   return (sn_cell_shape){(uint8_t)sn_octant_child_number(tree->cells[cell]), tree->hanging[cell]};
+}
+// Number i of a cell's tangent.
+static inline float* sn_flesh_tangent(const sn_flesh_work* work, uint32_t place, int i) {
+  return work->tangents +
+         ((size_t)(place / SN_FAMILY_LANES) * SN_TANGENT_SIZE + i) * SN_FAMILY_LANES +
+         place % SN_FAMILY_LANES;
 }
 
 #endif

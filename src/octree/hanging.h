@@ -17,9 +17,7 @@ typedef struct sn_cell_shape {
 } sn_cell_shape;
 
 // W and its transpose, for values of any kind at the corners.
-void sn_cell_conform_to_corner_d(sn_cell_shape shape, const double conforming[8], double corner[8]);
-void sn_cell_conform_to_corner_f(sn_cell_shape shape, const float conforming[8], float corner[8]);
-void sn_cell_corner_to_conform_d(sn_cell_shape shape, const double corner[8], double conforming[8]);
-void sn_cell_corner_to_conform_f(sn_cell_shape shape, const float corner[8], float conforming[8]);
+void sn_cell_conform_to_corner(sn_cell_shape shape, const double conforming[8], double corner[8]);
+void sn_cell_corner_to_conform(sn_cell_shape shape, const double corner[8], double conforming[8]);
 
 #endif

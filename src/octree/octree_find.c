@@ -111,5 +111,5 @@ void sn_octree_point_weights(const sn_octree* tree, uint32_t cell, const double 
                 (c >> 2 & 1 ? xi[2] : 1 - xi[2]);
   }
   sn_cell_shape shape = {(uint8_t)sn_octant_child_number(tree->cells[cell]), tree->hanging[cell]};
-  sn_cell_corner_to_conform_d(shape, corner, weights);
+  sn_cell_corner_to_conform(shape, corner, weights);
 }

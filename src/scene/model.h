@@ -45,7 +45,6 @@ struct sn_state {
   sn_jacobi jacobi;               // JACOBI_CG
   sn_body_multigrid* multigrids;  // MULTIGRID (body_count)
   uint32_t multigrid_count;
-  double* other_stiffness;  // diagonal of the terms that have no coarse version (unknown_count)
   sn_preconditioner preconditioner;
   bool has_preconditioner;
 };

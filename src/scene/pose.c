@@ -164,7 +164,7 @@ static void find_reactions(const sn_model* model, sn_state* state) {
   for (size_t i = 0; i < model->unknown_count; ++i) gradient[i] = 0;
   for (int t = 0; t < state->problem.term_count; ++t) {
     const sn_term* term = &state->terms[t];
-    term->ops->gradient(term, state->pool, state->u, gradient);
+    term->ops->evaluate(term, state->pool, state->u, gradient);
   }
   double* reaction = state->reactions;
   for (uint32_t b = 0; b < model->body_count; ++b) {

@@ -1,27 +1,31 @@
 // The preconditioner of the whole problem: the diagonal, or one multigrid cycle a body.
 #include "scene/model.h"
+#include "solve/vector.h"
 
 // Stiffness of the terms that multigrid has no version of, lumped to the diagonal.
-static void find_other_stiffness(sn_state* state) {
-  for (size_t i = 0; i < state->problem.unknown_count; ++i) state->other_stiffness[i] = 0;
+static void find_other_stiffness(sn_state* state, double* stiffness) {
+  sn_vector_fill(state->pool, state->problem.unknown_count, 0, stiffness);
   for (int t = 0; t < state->problem.term_count; ++t) {
     const sn_term* term = &state->terms[t];
     if (term->on_all_levels || !term->ops->diagonal) continue;
-    term->ops->diagonal(term, state->pool, state->other_stiffness);
+    term->ops->diagonal(term, state->pool, stiffness);
   }
 }
 
 static void update(void* ctx, sn_pool* pool, const double* u, bool first) {
   sn_state* state = ctx;
-  find_other_stiffness(state);
+  double* stiffness = state->newton.scratch;  // not in use while a step is prepared
+  (void)u;
+  find_other_stiffness(state, stiffness);
   for (uint32_t b = 0; b < state->multigrid_count; ++b) {
     sn_body_multigrid* m = &state->multigrids[b];
-    size_t begin = m->body->begin;
-    sn_body_multigrid_update(m, pool, u + begin, state->other_stiffness + begin, first);
+    sn_vector_narrow(pool, m->levels[0].unknown_count, stiffness + m->body->begin,
+                     m->levels[0].springs);
+    sn_body_multigrid_update(m, pool, first);
   }
 }
 
-static void apply(void* ctx, sn_pool* pool, const double* r, double* z) {
+static void apply(void* ctx, sn_pool* pool, const double* r, float* z) {
   sn_state* state = ctx;
   for (uint32_t b = 0; b < state->multigrid_count; ++b) {
     sn_body_multigrid* m = &state->multigrids[b];
@@ -42,9 +46,10 @@ static sn_status create_multigrid(const sn_model* model, sn_state* state, sn_err
       .degree = asked->degree,
       .coarsest = asked->coarsest == SN_COARSEST_JACOBI ? SN_MG_JACOBI_16 : SN_MG_CHOLESKY};
   SN_TRY(SN_ARENA_NEW(state->arena, model->body_count, &state->multigrids, err));
-  SN_TRY(SN_ARENA_NEW(state->arena, model->unknown_count, &state->other_stiffness, err));
   for (uint32_t b = 0; b < model->body_count; ++b) {
-    SN_TRY(sn_body_multigrid_create(&model->bodies[b], &model->hierarchies[b], opts, state->arena,
+    SN_TRY(sn_body_multigrid_create(&model->bodies[b], &state->bodies[b].flesh,
+                                    &model->hierarchies[b], opts,
+                                    state->newton.cg.product + model->bodies[b].begin, state->arena,
                                     &state->multigrids[b], err));
   }
   state->multigrid_count = model->body_count;

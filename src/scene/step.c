@@ -28,7 +28,8 @@ static void measure(const sn_model* model, sn_state* state, sn_frame_stats* stat
     stats->volume += m.volume;
     stats->inverted += m.inverted;
     if (m.min_j < stats->min_j) stats->min_j = m.min_j;
-    stats->energy_elastic += sn_flesh_energy(&body->flesh, state->pool, u);
+    stats->energy_elastic +=
+        sn_flesh_evaluate(&body->flesh, state->pool, &state->bodies[b].flesh, u, NULL);
     for (uint32_t e = 0; e < body->tree.cell_count; ++e) {
       double h = sn_octree_edge(&body->tree, e);
       rest_volume += h * h * h;

@@ -21,31 +21,42 @@ static double precondition(const cg* c) {
   if (m) {
     m->apply(m->ctx, c->pool, c->work->residual, c->work->preconditioned);
   } else {
-    sn_vector_copy(c->pool, c->n, c->work->residual, c->work->preconditioned);
+    sn_vector_narrow(c->pool, c->n, c->work->residual, c->work->preconditioned);
   }
-  return sn_vector_dot(c->pool, c->n, c->work->residual, c->work->preconditioned);
+  return sn_vector_dot_df(c->pool, c->n, c->work->residual, c->work->preconditioned);
 }
 
-// r = b - K x; returns |r|
-static double true_residual(const cg* c, const double* b, const double* x) {
+static double norm(const cg* c, const double* x) {
+  return sqrt(sn_vector_dot(c->pool, c->n, x, x));
+}
+
+// r = scale b - K x in double precision; returns |r|
+static double true_residual(const cg* c, double scale, const double* b, const double* x) {
   double* r = c->work->residual;
-  sn_problem_apply(c->problem, c->pool, c->opts->kind, x, c->work->product);
-  sn_vector_copy(c->pool, c->n, b, r);
-  sn_vector_add(c->pool, c->n, -1, c->work->product, r);
-  return sqrt(sn_vector_dot(c->pool, c->n, r, r));
+  sn_problem_apply_d(c->problem, c->pool, c->opts->kind, x, r);
+  sn_vector_combine(c->pool, c->n, scale, b, -1, r);
+  return norm(c, r);
 }
 
+// x += a p,  r -= a q; returns |r|
+static double advance(const cg* c, double a, double* x) {
+  sn_vector_add_f(c->pool, c->n, a, c->work->direction, x);
+  sn_vector_add_f(c->pool, c->n, -a, c->work->product, c->work->residual);
+  return norm(c, c->work->residual);
+}
+
+// The system is solved for b / |b|, so that single precision holds forces of any size.
 sn_cg_result sn_cg_solve(const sn_problem* problem, sn_pool* pool, const sn_cg_opts* opts,
                          const sn_cg_work* work, const double* b, double* x) {
   cg c = {problem, pool, opts, work, problem->unknown_count};
-  double *r = work->residual, *p = work->direction, *q = work->product, *z = work->preconditioned;
+  float *p = work->direction, *q = work->product, *z = work->preconditioned;
   sn_cg_result result = {0, 1.0, SN_CG_MAX};
   int weakened = 0;
-
+  double size = norm(&c, b), zr_before = 0;
   sn_vector_fill(pool, c.n, 0, x);
-  sn_vector_copy(pool, c.n, b, r);  // r = b - K 0
-  double start = sqrt(sn_vector_dot(pool, c.n, r, r)), zr_before = 0;
-  if (start == 0) return (sn_cg_result){0, 0.0, SN_CG_CONVERGED};
+  if (size == 0) return (sn_cg_result){0, 0.0, SN_CG_CONVERGED};
+  sn_vector_fill(pool, c.n, 0, work->residual);
+  sn_vector_add(pool, c.n, 1 / size, b, work->residual);  // r = b - K 0
 
   while (result.iterations < opts->max) {
     // z = M^-1 r,  beta = z.r / (z.r)_before,  p = z + beta p
@@ -58,37 +69,35 @@ sn_cg_result sn_cg_solve(const sn_problem* problem, sn_pool* pool, const sn_cg_o
       zr_before = 0;
       continue;
     }
-    if (zr_before > 0) {
-      sn_vector_scale_add(pool, c.n, z, zr / zr_before, p);
-    } else {
-      sn_vector_copy(pool, c.n, z, p);
-    }
+    sn_vector_scale_add_f(pool, c.n, z, zr_before > 0 ? zr / zr_before : 0, p);
     zr_before = zr;
 
     // alpha = z.r / p.Kp,  x += alpha p,  r -= alpha K p
-    sn_problem_apply(problem, pool, opts->kind, p, q);
-    double curvature = sn_vector_dot(pool, c.n, p, q);
+    sn_problem_apply_f(problem, pool, opts->kind, p, q);
+    double curvature = sn_vector_dot_f(pool, c.n, p, q);
     if (!(curvature > 0)) {
       // A direction that is not finite (a zero on the diagonal) is none.
-      if (result.iterations == 0 && isfinite(curvature)) sn_vector_copy(pool, c.n, p, x);
+      if (result.iterations == 0 && isfinite(curvature)) sn_vector_add_f(pool, c.n, 1, p, x);
       result.stop = SN_CG_NEGATIVE;
-      return result;
+      break;
     }
-    double alpha = zr / curvature;
-    sn_vector_add(pool, c.n, alpha, p, x);
-    sn_vector_add(pool, c.n, -alpha, q, r);
+    result.residual = advance(&c, zr / curvature, x);
     result.iterations++;
-    if (opts->watch) opts->watch(opts->watch_ctx, result.iterations, x);
-    result.residual = sqrt(sn_vector_dot(pool, c.n, r, r)) / start;
+    if (opts->watch) opts->watch(opts->watch_ctx, result.iterations, size, x);
     if (result.residual > opts->tolerance) continue;
-    // The recursion says so; the true residual decides.
-    result.residual = true_residual(&c, b, x) / start;
-    if (result.residual <= 1.1 * opts->tolerance) {
-      result.stop = SN_CG_CONVERGED;
-      return result;
+    if (!opts->unverified) {
+      // The recursion says so; the true residual decides.
+      result.residual = true_residual(&c, 1 / size, b, x);
+      zr_before = 0;
+      if (result.residual > 1.1 * opts->tolerance) continue;
     }
-    zr_before = 0;
+    result.stop = SN_CG_CONVERGED;
+    break;
   }
+  if (result.stop == SN_CG_MAX && !opts->unverified) {
+    result.residual = true_residual(&c, 1 / size, b, x);
+  }
+  sn_vector_scale(pool, c.n, size, x);
   return result;
 }
 
@@ -97,17 +106,19 @@ sn_cg_result sn_stationary_solve(const sn_problem* problem, sn_pool* pool, const
   cg c = {problem, pool, opts, work, problem->unknown_count};
   sn_cg_result result = {0, 1.0, SN_CG_MAX};
   sn_vector_fill(pool, c.n, 0, x);
-  double start = true_residual(&c, b, x);
-  if (start == 0) return (sn_cg_result){0, 0.0, SN_CG_CONVERGED};
+  double size = norm(&c, b);
+  if (size == 0) return (sn_cg_result){0, 0.0, SN_CG_CONVERGED};
+  true_residual(&c, 1 / size, b, x);
   while (result.iterations < opts->max) {
     precondition(&c);
-    sn_vector_add(pool, c.n, 1, work->preconditioned, x);
+    sn_vector_add_f(pool, c.n, 1, work->preconditioned, x);
     result.iterations++;
-    if (opts->watch) opts->watch(opts->watch_ctx, result.iterations, x);
-    result.residual = true_residual(&c, b, x) / start;
+    if (opts->watch) opts->watch(opts->watch_ctx, result.iterations, size, x);
+    result.residual = true_residual(&c, 1 / size, b, x);
     if (result.residual > opts->tolerance) continue;
     result.stop = SN_CG_CONVERGED;
     break;
   }
+  sn_vector_scale(pool, c.n, size, x);
   return result;
 }

@@ -1,5 +1,7 @@
 // Conjugate gradients for K x = b, preconditioned or not; and the preconditioner as a solver of its
-// own.
+// own. Directions and products are kept in single precision; the iterate, its residual and all scalar
+// products in double. So the residual that the recursion believes in drifts away from the true one,
+// which is computed in double precision before it is reported.
 #ifndef SN_SOLVE_CG_H
 #define SN_SOLVE_CG_H
 
@@ -17,18 +19,21 @@ typedef struct sn_cg_opts {
   const sn_preconditioner* preconditioner;  // NULL: none
   int max;
   double tolerance;  // of |b - K x| / |b|
-  // Called after each iteration with the iterate; NULL: nobody watches.
-  void (*watch)(void* ctx, int iteration, const double* x);
+  bool
+      unverified;  // take the recursion's word for it: good enough where much less than 1e-3 is asked
+  // Called after each iteration, the iterate being scale x; NULL: nobody watches.
+  void (*watch)(void* ctx, int iteration, double scale, const double* x);
   void* watch_ctx;
 } sn_cg_opts;
 
 typedef struct sn_cg_work {
-  double *residual, *direction, *product, *preconditioned;  // vectors
+  double* residual;  // vectors
+  float *direction, *product, *preconditioned;
 } sn_cg_work;
 
 typedef struct sn_cg_result {
   int iterations;
-  double residual;  // relative, recomputed from x at the end
+  double residual;  // relative, recomputed from x at the end unless `unverified`
   sn_cg_stop stop;
 } sn_cg_result;
 

@@ -10,7 +10,7 @@ static void update(void* ctx, sn_pool* pool, const double* u, bool first) {
   sn_problem_diagonal(jacobi->problem, pool, jacobi->diagonal);
 }
 
-static void apply(void* ctx, sn_pool* pool, const double* r, double* z) {
+static void apply(void* ctx, sn_pool* pool, const double* r, float* z) {
   const sn_jacobi* jacobi = ctx;
   sn_vector_divide(pool, jacobi->problem->unknown_count, r, jacobi->diagonal, z);
 }

@@ -1,6 +1,6 @@
 #include "solve/multigrid.h"
 
-#include <math.h>
+#include <string.h>
 
 #include "math/random.h"
 #include "solve/cholesky.h"
@@ -13,12 +13,21 @@
 #define EIGENVALUE_MARGIN 1.05
 
 sn_status sn_mg_create(sn_mg* mg, sn_arena* arena, sn_error* err) {
+  mg->caution = 1;
   for (int l = 0; l < mg->level_count; ++l) {
     sn_mg_level* level = &mg->levels[l];
-    float** vectors[] = {
-        &level->inverse_diagonal, &level->b, &level->x, &level->r, &level->z, &level->q};
-    for (size_t v = 0; v < sizeof vectors / sizeof *vectors; ++v) {
-      SN_TRY(SN_ARENA_NEW(arena, level->unknown_count, vectors[v], err));
+    size_t n = level->unknown_count;
+    SN_TRY(SN_ARENA_NEW(arena, n, &level->springs, err));
+    SN_TRY(SN_ARENA_NEW(arena, n, &level->inverse_diagonal, err));
+    SN_TRY(SN_ARENA_NEW(arena, n, &level->b, err));
+    if (l > 0) SN_TRY(SN_ARENA_NEW(arena, n, &level->r, err));
+    if (l > 0) SN_TRY(SN_ARENA_NEW(arena, n, &level->x, err));  // the finest is that of sn_mg_cycle
+    // A single Jacobi step needs no correction apart from the solution, and its residual may take
+    // the place of the product.
+    level->y = level->r;
+    if (mg->opts.smoother != SN_MG_JACOBI || !level->coarser) {
+      SN_TRY(SN_ARENA_NEW(arena, n, &level->y, err));
+      SN_TRY(SN_ARENA_NEW(arena, n, &level->z, err));
     }
     level->largest = 1;
   }
@@ -34,96 +43,141 @@ sn_status sn_mg_create(sn_mg* mg, sn_arena* arena, sn_error* err) {
 
 typedef struct vector_job {
   const sn_mg_level* level;
+  const float* x;         // a factor of a product
+  const float *from, *y;  // the residual is from - y; y = NULL: from
+  float* z;               // NULL: not kept
   float a, b;
+  bool zero;  // the solution so far is zero
+  bool last;  // no product follows
   const double* wide_from;
-  double* wide_to;
-  double scale;
 } vector_job;
 
-// z = a z + b D^-1 r,  x += z
+static void run(const vector_job* job, sn_pool* pool, sn_range_fn fn) {
+  sn_parallel_for(pool, job->level->unknown_count, MIN_BLOCK, fn, (void*)job);
+}
+
+// y = springs x
+static void start_product(void* ctx, size_t begin, size_t end) {
+  const vector_job* job = ctx;
+  const sn_mg_level* l = job->level;
+  for (size_t i = begin; i < end; ++i) l->y[i] = l->springs[i] * job->x[i];
+}
+
+// y = K x + springs x; what it is on held nodes is of no interest
+static void multiply(const sn_mg_level* level, sn_pool* pool, const float* x) {
+  vector_job job = {.level = level, .x = x};
+  run(&job, pool, start_product);
+  level->add_product(level->ctx, pool, x, level->y);
+}
+
+// r = from - y, 0 on held nodes
+static void lower_residual(void* ctx, size_t begin, size_t end) {
+  const vector_job* job = ctx;
+  const sn_mg_level* l = job->level;
+  for (size_t n = begin / 3; n < end / 3; ++n) {
+    float keep = l->held[n] ? 0 : 1;
+    for (size_t i = 3 * n; i < 3 * n + 3; ++i) l->r[i] = keep * (job->from[i] - l->y[i]);
+  }
+}
+
+// The two steps of a V-cycle with Jacobi, apart from the general case so that they become vector code:
+// x = c D^-1 b,  y = springs x
+static void first_step(const sn_mg_level* l, float c, size_t begin, size_t end) {
+  const float* restrict b = l->b, * restrict inverse = l->inverse_diagonal;
+  const float* restrict springs = l->springs;
+  float* restrict x = l->x, * restrict y = l->y;
+  for (size_t i = begin; i < end; ++i) {
+    float z = c * inverse[i] * b[i];
+    x[i] = z;
+    y[i] = springs[i] * z;
+  }
+}
+
+// x += c D^-1 (b - y)
+static void last_step(const sn_mg_level* l, float c, size_t begin, size_t end) {
+  const float* restrict b = l->b, * restrict inverse = l->inverse_diagonal, * restrict y = l->y;
+  float* restrict x = l->x;
+  for (size_t i = begin; i < end; ++i) x[i] += c * inverse[i] * (b[i] - y[i]);
+}
+
+// z = a z + b D^-1 r,  x += z,  and y = springs z if a product with z follows. D^-1 is 0 on held nodes.
 static void correct(void* ctx, size_t begin, size_t end) {
   const vector_job* job = ctx;
   const sn_mg_level* l = job->level;
+  if (job->zero && job->z == l->x) {
+    first_step(l, job->b, begin, end);
+    return;
+  }
+  if (job->last && job->y) {
+    last_step(l, job->b, begin, end);
+    return;
+  }
   for (size_t i = begin; i < end; ++i) {
-    float z = job->a * l->z[i] + job->b * l->inverse_diagonal[i] * l->r[i];
-    l->z[i] = z;
-    l->x[i] += z;
+    float r = job->y ? job->from[i] - job->y[i] : job->from[i];
+    float z = job->b * l->inverse_diagonal[i] * r;
+    if (job->a != 0) z += job->a * job->z[i];
+    l->x[i] = job->zero ? z : l->x[i] + z;
+    if (job->last) continue;
+    l->r[i] = r;
+    job->z[i] = z;
+    l->y[i] = l->springs[i] * z;
   }
 }
 
-// r -= q
-static void lower_residual(void* ctx, size_t begin, size_t end) {
-  const sn_mg_level* l = ((const vector_job*)ctx)->level;
-  for (size_t i = begin; i < end; ++i) l->r[i] -= l->q[i];
-}
+// Where a smoother finds its residual: nothing is solved yet, or y = A x is at hand.
+typedef enum smooth_start { FROM_ZERO, FROM_PRODUCT } smooth_start;
 
-// r = b - q
-static void form_residual(void* ctx, size_t begin, size_t end) {
-  const sn_mg_level* l = ((const vector_job*)ctx)->level;
-  for (size_t i = begin; i < end; ++i) l->r[i] = l->b[i] - l->q[i];
-}
-
-// x = 0,  z = 0,  r = b
-static void start_from_zero(void* ctx, size_t begin, size_t end) {
-  const sn_mg_level* l = ((const vector_job*)ctx)->level;
-  for (size_t i = begin; i < end; ++i) {
-    l->x[i] = l->z[i] = 0;
-    l->r[i] = l->b[i];
-  }
-}
-
-// b = 0 on held nodes
-static void mask_right_side(void* ctx, size_t begin, size_t end) {
-  const sn_mg_level* l = ((const vector_job*)ctx)->level;
-  for (size_t i = begin; i < end; ++i) {
-    if (l->held[i / 3]) l->b[i] = 0;
-  }
-}
-
-// x = 0 on held nodes
-static void mask_solution(void* ctx, size_t begin, size_t end) {
-  const sn_mg_level* l = ((const vector_job*)ctx)->level;
-  for (size_t i = begin; i < end; ++i) {
-    if (l->held[i / 3]) l->x[i] = 0;
-  }
-}
-
-static void run(const sn_mg_level* level, sn_pool* pool, sn_range_fn fn) {
-  vector_job job = {.level = level};
-  sn_parallel_for(pool, level->unknown_count, MIN_BLOCK, fn, &job);
-}
-
-// x += p(D^-1 A) D^-1 r for the residual r of x, which is kept up to date if it will be read. Jacobi
-// is one damped step; Chebyshev of the fourth kind (Lottes 2022) a recurrence of `degree` steps:
+// x += p(D^-1 A) D^-1 r for the residual r = b - A x, which is left in r if it will be read. Jacobi is
+// one damped step; Chebyshev of the fourth kind (Lottes 2022) a recurrence of `degree` steps:
 //     z_i = (2i - 3)/(2i + 1) z_{i-1} + (8i - 4)/(2i + 1) / largest  D^-1 r_{i-1}
 static void smooth(const sn_mg* mg, const sn_mg_level* level, sn_pool* pool, int jacobi_steps,
-                   bool residual_after) {
+                   smooth_start start, bool residual_after) {
   bool jacobi = mg->opts.smoother == SN_MG_JACOBI;
   int steps = jacobi ? jacobi_steps : mg->opts.degree;
   double damping = mg->opts.damping > 0 ? mg->opts.damping : SAFE_DAMPING / level->largest;
   for (int i = 1; i <= steps; ++i) {
     double a = jacobi || i == 1 ? 0 : (2.0 * i - 3) / (2.0 * i + 1);
     double b = jacobi ? damping : (8.0 * i - 4) / (2.0 * i + 1) / level->largest;
-    vector_job job = {.level = level, .a = (float)a, .b = (float)b};
-    sn_parallel_for(pool, level->unknown_count, MIN_BLOCK, correct, &job);
-    if (i == steps && !residual_after) return;
-    level->apply(level->ctx, pool, level->z, level->q);
-    run(level, pool, lower_residual);
+    vector_job job = {.level = level,
+                      .from = i == 1 ? level->b : level->r,
+                      .y = i == 1 && start == FROM_PRODUCT ? level->y : NULL,
+                      .a = (float)a,
+                      .b = (float)(b / mg->caution),
+                      .zero = start == FROM_ZERO && i == 1,
+                      .last = i == steps && !residual_after,
+                      .z = level->z ? level->z : level->x};
+    run(&job, pool, correct);
+    if (job.last) return;
+    level->add_product(level->ctx, pool, job.z, level->y);
+    job.from = level->z ? level->r : level->b;  // a single step from zero has kept no r
+    run(&job, pool, lower_residual);
   }
 }
 
 static void solve_coarsest(const sn_mg* mg, const sn_mg_level* level, sn_pool* pool) {
-  run(level, pool, start_from_zero);
   if (mg->opts.coarsest == SN_MG_JACOBI_16) {
-    smooth(mg, level, pool, COARSEST_JACOBI, false);
+    smooth(mg, level, pool, COARSEST_JACOBI, FROM_ZERO, false);
     return;
   }
+  memset(level->x, 0, level->unknown_count * sizeof *level->x);
   for (int i = 0; i < mg->n; ++i) mg->dense[i] = level->b[mg->unknowns[i]];
   sn_cholesky_solve(mg->n, mg->factor, mg->dense);
   for (int i = 0; i < mg->n; ++i) level->x[mg->unknowns[i]] = (float)mg->dense[i];
 }
 
-// Solution of A x = b on level l, roughly.
+// x = 0 on held nodes,  y = springs x
+static void start_masked_product(void* ctx, size_t begin, size_t end) {
+  const sn_mg_level* l = ((const vector_job*)ctx)->level;
+  for (size_t n = begin / 3; n < end / 3; ++n) {
+    float keep = l->held[n] ? 0 : 1;
+    for (size_t i = 3 * n; i < 3 * n + 3; ++i) {
+      l->x[i] *= keep;
+      l->y[i] = l->springs[i] * l->x[i];
+    }
+  }
+}
+
+// Solution of A x = b on level l, roughly. Right sides on held nodes are of no interest.
 static void cycle(const sn_mg* mg, int l, sn_pool* pool) {
   const sn_mg_level* level = &mg->levels[l];
   if (!level->coarser) {
@@ -131,85 +185,65 @@ static void cycle(const sn_mg* mg, int l, sn_pool* pool) {
     return;
   }
   const sn_mg_level* below = &mg->levels[l + 1];
-  run(level, pool, start_from_zero);
-  smooth(mg, level, pool, 1, true);
+  vector_job job = {.level = level};
+  smooth(mg, level, pool, 1, FROM_ZERO, true);
   sn_transfer_restrict(level->coarser, pool, level->r, below->b);
-  run(below, pool, mask_right_side);
   cycle(mg, l + 1, pool);
   sn_transfer_prolong(level->coarser, pool, below->x, level->x);
-  run(level, pool, mask_solution);
-  level->apply(level->ctx, pool, level->x, level->q);
-  run(level, pool, form_residual);
-  smooth(mg, level, pool, 1, false);
-}
-
-static double square(void* ctx, size_t begin, size_t end) {
-  const vector_job* job = ctx;
-  double sum = 0;
-  for (size_t i = begin; i < end; ++i) sum += job->wide_from[i] * job->wide_from[i];
-  return sum;
+  run(&job, pool, start_masked_product);
+  level->add_product(level->ctx, pool, level->x, level->y);
+  smooth(mg, level, pool, 1, FROM_PRODUCT, false);
 }
 
 static void narrow(void* ctx, size_t begin, size_t end) {
   const vector_job* job = ctx;
-  for (size_t i = begin; i < end; ++i) job->level->b[i] = (float)(job->scale * job->wide_from[i]);
+  for (size_t i = begin; i < end; ++i) job->level->b[i] = (float)job->wide_from[i];
 }
 
-static void widen(void* ctx, size_t begin, size_t end) {
-  const vector_job* job = ctx;
-  for (size_t i = begin; i < end; ++i) job->wide_to[i] = job->scale * (double)job->level->x[i];
-}
-
-void sn_mg_cycle(sn_mg* mg, sn_pool* pool, const double* r, double* z) {
-  const sn_mg_level* finest = &mg->levels[0];
-  size_t n = finest->unknown_count;
-  vector_job job = {.level = finest, .wide_from = r, .wide_to = z};
-  // Normalised, so that single precision holds forces of any size.
-  double norm = sqrt(sn_parallel_sum(pool, n, MIN_BLOCK, square, &job));
-  job.scale = norm > 0 ? 1 / norm : 1;
-  sn_parallel_for(pool, n, MIN_BLOCK, narrow, &job);
+void sn_mg_cycle(sn_mg* mg, sn_pool* pool, const double* r, float* z) {
+  vector_job job = {.level = &mg->levels[0], .wide_from = r};
+  mg->levels[0].x = z;
+  run(&job, pool, narrow);
   cycle(mg, 0, pool);
-  job.scale = norm;
-  sn_parallel_for(pool, n, MIN_BLOCK, widen, &job);
 }
 
+// a = 0: x.y = x.Ax; else x.Dx
 static double rayleigh(void* ctx, size_t begin, size_t end) {
   const vector_job* job = ctx;
   const sn_mg_level* l = job->level;
   double sum = 0;
   for (size_t i = begin; i < end; ++i) {
-    double d = l->inverse_diagonal[i];
-    // a = 0: x.q = x.Ax; else x.Dx
-    sum += job->a == 0 ? (double)l->x[i] * l->q[i] : d > 0 ? (double)l->x[i] * l->x[i] / d : 0;
+    double d = l->inverse_diagonal[i], x = l->b[i];
+    sum += job->a == 0 ? x * l->y[i] : d > 0 ? x * x / d : 0;
   }
   return sum;
 }
 
-// x = D^-1 q, scaled so that numbers stay near 1.
+// b = D^-1 y, scaled so that numbers stay near 1.
 static void next_power(void* ctx, size_t begin, size_t end) {
   const vector_job* job = ctx;
   const sn_mg_level* l = job->level;
-  for (size_t i = begin; i < end; ++i) l->x[i] = job->b * l->inverse_diagonal[i] * l->q[i];
+  for (size_t i = begin; i < end; ++i) l->b[i] = job->b * l->inverse_diagonal[i] * l->y[i];
 }
 
-// The largest eigenvalue of D^-1 A by power iteration from fixed random numbers, as the quotient
+// The largest eigenvalue of D^-1 A by power iteration in b from fixed random numbers, as the quotient
 // x.Ax / x.Dx.
 static void estimate_largest(sn_mg_level* level, sn_pool* pool) {
   sn_random random = sn_random_seeded(level->unknown_count);
   for (size_t i = 0; i < level->unknown_count; ++i) {
     float value = (float)sn_random_symmetric(&random);
-    level->x[i] = level->held[i / 3] ? 0 : value;
+    level->b[i] = level->held[i / 3] ? 0 : value;
   }
   vector_job product = {.level = level, .a = 0}, size = {.level = level, .a = 1};
   double largest = 1;
   for (int k = 0; k < POWER_ITERATIONS; ++k) {
-    level->apply(level->ctx, pool, level->x, level->q);
+    multiply(level, pool, level->b);
     double xAx = sn_parallel_sum(pool, level->unknown_count, MIN_BLOCK, rayleigh, &product);
     double xDx = sn_parallel_sum(pool, level->unknown_count, MIN_BLOCK, rayleigh, &size);
     if (!(xDx > 0)) break;
     largest = xAx / xDx;
     vector_job next = {.level = level, .b = largest > 0 ? (float)(1 / largest) : 1};
-    sn_parallel_for(pool, level->unknown_count, MIN_BLOCK, next_power, &next);
+    run(&next, pool, next_power);
   }
   level->largest = EIGENVALUE_MARGIN * (largest > 1 ? largest : 1);
 }
@@ -217,21 +251,20 @@ static void estimate_largest(sn_mg_level* level, sn_pool* pool) {
 // The coarsest operator as a matrix, column by column, then its factor.
 static void factor_coarsest(sn_mg* mg, sn_pool* pool) {
   const sn_mg_level* last = &mg->levels[mg->level_count - 1];
-  for (size_t i = 0; i < last->unknown_count; ++i) last->x[i] = 0;
+  memset(last->b, 0, last->unknown_count * sizeof *last->b);
   for (int j = 0; j < mg->n; ++j) {
-    last->x[mg->unknowns[j]] = 1;
-    last->apply(last->ctx, pool, last->x, last->q);
-    last->x[mg->unknowns[j]] = 0;
-    for (int i = j; i < mg->n; ++i) mg->factor[(size_t)i * mg->n + j] = last->q[mg->unknowns[i]];
+    last->b[mg->unknowns[j]] = 1;
+    multiply(last, pool, last->b);
+    last->b[mg->unknowns[j]] = 0;
+    for (int i = j; i < mg->n; ++i) mg->factor[(size_t)i * mg->n + j] = last->y[mg->unknowns[i]];
   }
   sn_cholesky_factor(mg->n, mg->factor);
 }
 
 void sn_mg_update(sn_mg* mg, sn_pool* pool, bool estimate) {
+  if (estimate) mg->caution = 1;
   for (int l = 0; l < mg->level_count && estimate; ++l) estimate_largest(&mg->levels[l], pool);
   if (mg->opts.coarsest == SN_MG_CHOLESKY) factor_coarsest(mg, pool);
 }
 
-void sn_mg_weaken(sn_mg* mg) {
-  for (int l = 0; l < mg->level_count; ++l) mg->levels[l].largest *= 1.5;
-}
+void sn_mg_weaken(sn_mg* mg) { mg->caution *= 1.5; }

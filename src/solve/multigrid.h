@@ -22,26 +22,28 @@ typedef struct sn_mg_level {
   size_t unknown_count;        // 3 x nodes
   const uint8_t* held;         // nodes without unknowns
   const sn_transfer* coarser;  // to the next level; NULL on the last
-  // y = A x; x is 0 on held nodes, y must be.
-  void (*apply)(void* ctx, sn_pool* pool, const float* x, float* y);
+  // A = K + springs: y += K x
+  void (*add_product)(void* ctx, sn_pool* pool, const float* x, float* y);
   void* ctx;
-  float* inverse_diagonal;   // set by the owner before sn_mg_update; 0 on held nodes
+  float* springs;            // a diagonal; set by the owner before sn_mg_update
+  float* inverse_diagonal;   // of A; set by the owner before sn_mg_update; 0 on held nodes
   double largest;            // eigenvalue of D^-1 A, estimated
-  float *b, *x, *r, *z, *q;  // right side, solution, residual, correction, product
+  float *b, *x, *r, *y, *z;  // right side, solution, residual, product, correction
 } sn_mg_level;
 
 typedef struct sn_mg {
   sn_mg_opts opts;
   sn_mg_level* levels;  // [0] = the finest
   int level_count;
+  double caution;      // the smoothers' damping is divided by this; 1 until weakened
   double* factor;      // of the coarsest operator (n x n)
   double* dense;       // right side and solution there (n)
   uint32_t* unknowns;  // free unknowns of the coarsest level (n)
   int n;
 } sn_mg;
 
-// Memory for the vectors of all levels and the coarsest factor. Levels' counts, held, coarser, apply
-// and ctx must be set.
+// Memory for the vectors of all levels and the coarsest factor. Levels' counts, held, coarser,
+// add_product and ctx must be set, and r of the finest level, which is free between two cycles.
 sn_status sn_mg_create(sn_mg* mg, sn_arena* arena, sn_error* err);
 
 // After the operators have changed: factor the coarsest one and, if `estimate`, find the largest
@@ -51,6 +53,6 @@ void sn_mg_update(sn_mg* mg, sn_pool* pool, bool estimate);
 void sn_mg_weaken(sn_mg* mg);
 
 // z = one V-cycle for A z = r, from z = 0.
-void sn_mg_cycle(sn_mg* mg, sn_pool* pool, const double* r, double* z);
+void sn_mg_cycle(sn_mg* mg, sn_pool* pool, const double* r, float* z);
 
 #endif

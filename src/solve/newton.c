@@ -1,7 +1,7 @@
-// Each step solves K d = -g by truncated CG. The exact Hessian comes first: near a solution it
+// Each step solves K d = g by truncated CG and moves to u - t d. The exact Hessian comes first: near a solution it
 // converges fast. Where it shows negative curvature CG stops. With a strong preconditioner
 // what it has by then is a good step; else the step is solved again with the definite Hessian. Either
-// way d points downhill.
+// way -d points downhill.
 #include "solve/newton.h"
 
 #include <math.h>
@@ -17,12 +17,15 @@
 
 sn_status sn_newton_work_create(size_t unknown_count, int max_steps, sn_arena* arena,
                                 sn_newton_work* work, sn_error* err) {
-  double** vectors[] = {&work->gradient,       &work->step,       &work->trial,
-                        &work->trial_gradient, &work->scratch,    &work->cg.residual,
-                        &work->cg.direction,   &work->cg.product, &work->cg.preconditioned};
+  double** vectors[] = {&work->gradient, &work->step, &work->trial, &work->trial_gradient,
+                        &work->scratch};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; ++i) {
     SN_TRY(SN_ARENA_NEW(arena, unknown_count, vectors[i], err));
   }
+  SN_TRY(SN_ARENA_NEW(arena, unknown_count, &work->cg.preconditioned, err));
+  // Steps are found first and tried then: what one needs is free for the other.
+  work->cg.direction = (float*)work->trial;
+  work->cg.product = work->cg.direction + unknown_count;
   return SN_ARENA_NEW(arena, (size_t)max_steps, &work->krylov, err);
 }
 
@@ -32,104 +35,96 @@ typedef struct newton {
   const sn_newton_opts* opts;
   sn_newton_work* work;
   double* u;
-  double energy;     // at u
-  double magnitude;  // sum of |energies| at u
-  double forces;     // size of the forces in play at u
+  sn_evaluation at_u, at_trial;
 } newton;
 
-static void evaluate_gradient(newton* n) {
-  n->forces = sn_problem_gradient(n->problem, n->pool, n->u, n->work->gradient, n->work->scratch);
+static double dot(const newton* n, const double* x, const double* y) {
+  return sn_vector_dot(n->pool, n->problem->unknown_count, x, y);
 }
 
 static double residual(const newton* n) {
-  double norm =
-      sqrt(sn_vector_dot(n->pool, n->problem->unknown_count, n->work->gradient, n->work->gradient));
-  double scale = n->forces + n->problem->force_scale;
-  return norm == 0 ? 0 : norm / scale;
+  double norm = sqrt(dot(n, n->work->gradient, n->work->gradient));
+  return norm == 0 ? 0 : norm / (n->at_u.forces + n->problem->force_scale);
 }
 
-// K d = -g with one kind of Hessian. False if negative curvature was met.
+// K d = g with one kind of Hessian. False if negative curvature was met.
 static bool solve_with(newton* n, sn_hessian kind, int* iterations) {
-  size_t count = n->problem->unknown_count;
   sn_newton_work* work = n->work;
   sn_cg_opts opts = {.kind = kind,
                      .preconditioner = n->opts->preconditioner,
                      .max = n->opts->krylov_max,
-                     .tolerance = n->opts->krylov_tolerance};
-  sn_vector_fill(n->pool, count, 0, work->scratch);
-  sn_vector_add(n->pool, count, -1, work->gradient, work->scratch);
+                     .tolerance = n->opts->krylov_tolerance,
+                     .unverified = n->opts->krylov_tolerance >= 1e-3};
+  sn_cg_work cg = work->cg;
+  cg.residual = work->trial_gradient;  // not in use while CG runs
   sn_cg_result result = (n->opts->stationary ? sn_stationary_solve : sn_cg_solve)(
-      n->problem, n->pool, &opts, &work->cg, work->scratch, work->step);
+      n->problem, n->pool, &opts, &cg, work->gradient, work->step);
   *iterations += result.iterations;
   return result.stop != SN_CG_NEGATIVE;
 }
 
-static void move_trial(newton* n, double t) {
-  sn_vector_copy(n->pool, n->problem->unknown_count, n->u, n->work->trial);
-  sn_vector_add(n->pool, n->problem->unknown_count, t, n->work->step, n->work->trial);
-}
-
-static double trial_energy(newton* n, double t) {
-  move_trial(n, t);
-  return sn_problem_energy(n->problem, n->pool, n->work->trial, NULL);
-}
-
-static double trial_slope(newton* n) {
-  sn_problem_gradient(n->problem, n->pool, n->work->trial, n->work->trial_gradient,
-                      n->work->scratch);
-  return sn_vector_dot(n->pool, n->problem->unknown_count, n->work->trial_gradient, n->work->step);
+// Energy, and with it the gradient, at u - t d: a step that is taken needs both.
+static double try_step(newton* n, double t) {
+  sn_newton_work* work = n->work;
+  size_t count = n->problem->unknown_count;
+  sn_vector_copy(n->pool, count, n->u, work->trial);
+  sn_vector_add(n->pool, count, -t, work->step, work->trial);
+  n->at_trial =
+      sn_problem_evaluate(n->problem, n->pool, work->trial, work->trial_gradient, work->scratch);
+  return n->at_trial.energy;
 }
 
 // At round-off energies say nothing any more; the slope still does. A step is good if it brings the
 // slope along it closer to zero.
-static double search_by_slope(newton* n, double slope) {
+static bool search_by_slope(newton* n, double slope) {
   for (double t = 1; t > 1e-3; t /= 2) {
-    double energy = trial_energy(n, t);
-    if (!(energy <= n->energy + ENERGY_ROUND_OFF * n->magnitude)) continue;
-    if (fabs(trial_slope(n)) < fabs(slope)) return t;
+    double energy = try_step(n, t);
+    if (!(energy <= n->at_u.energy + ENERGY_ROUND_OFF * n->at_u.magnitude)) continue;
+    if (fabs(dot(n, n->work->trial_gradient, n->work->step)) < fabs(slope)) return true;
   }
-  return 0;
+  return false;
 }
 
-// While doubling the step keeps lowering the energy by more than the slope's share, go on.
-static double extend(newton* n, double t, double* energy) {
-  while (2 * t <= MAX_STEP) {
-    double further = trial_energy(n, 2 * t);
-    if (!(further < *energy)) break;
-    t *= 2;
-    *energy = further;
-  }
-  return t;
-}
-
-// The length t of a step u + t d that lowers the energy, or 0.
-static double search(newton* n, double slope) {
-  if (-slope <= ENERGY_ROUND_OFF * n->magnitude) return search_by_slope(n, slope);
+// While doubling the step keeps lowering the energy, go on.
+static void extend(newton* n, double energy) {
   double t = 1;
+  for (; 2 * t <= MAX_STEP; t *= 2) {
+    double further = try_step(n, 2 * t);
+    if (!(further < energy)) break;
+    energy = further;
+  }
+  try_step(n, t);
+}
+
+// Find a length t such that the trial state u - t d has less energy. False if there is none.
+static bool search(newton* n, double slope) {
+  double from = n->at_u.energy, t = 1;
+  if (-slope <= ENERGY_ROUND_OFF * n->at_u.magnitude) return search_by_slope(n, slope);
   while (t >= MIN_STEP) {
-    double energy = trial_energy(n, t);
-    if (energy <= n->energy + ARMIJO * t * slope) {
+    double energy = try_step(n, t);
+    if (energy <= from + ARMIJO * t * slope) {
       // A model that promised far too little (collapsed cells) is worth following further.
-      if (t == 1 && energy < n->energy + 0.9 * slope) t = extend(n, t, &energy);
-      return t;
+      if (t == 1 && energy < from + 0.9 * slope) extend(n, energy);
+      return true;
     }
     // Minimum of the parabola through energy, slope and the energy found; within a tenth and a
     // half.
-    double fit = isfinite(energy) ? -slope * t * t / (2 * (energy - n->energy - slope * t)) : 0;
+    double fit = isfinite(energy) ? -slope * t * t / (2 * (energy - from - slope * t)) : 0;
     t = fit > 0.5 * t ? 0.5 * t : fit < 0.1 * t ? 0.1 * t : fit;
   }
-  return 0;
+  return false;
 }
 
-// Take the step d if it leads downhill. False if it does not.
+// Take the step -d if it leads downhill. False if it does not.
 static bool take_step(newton* n) {
-  size_t count = n->problem->unknown_count;
-  double slope = sn_vector_dot(n->pool, count, n->work->gradient, n->work->step);
-  if (!(slope < 0)) return false;
-  double t = search(n, slope);
-  if (t == 0) return false;
-  move_trial(n, t);
-  sn_vector_copy(n->pool, count, n->work->trial, n->u);
+  sn_newton_work* work = n->work;
+  double slope = -dot(n, work->gradient, work->step);
+  if (!(slope < 0) || !search(n, slope)) return false;
+  sn_vector_copy(n->pool, n->problem->unknown_count, work->trial, n->u);
+  double* gradient = work->gradient;
+  work->gradient = work->trial_gradient;
+  work->trial_gradient = gradient;
+  n->at_u = n->at_trial;
   return true;
 }
 
@@ -149,11 +144,10 @@ sn_newton_result sn_newton_solve(const sn_problem* problem, sn_pool* pool,
                                  const sn_newton_opts* opts, sn_newton_work* work, double* u) {
   newton n = {.problem = problem, .pool = pool, .opts = opts, .work = work, .u = u};
   sn_newton_result result = {.stop = SN_NEWTON_MAX};
+  n.at_u = sn_problem_evaluate(problem, pool, u, work->gradient, work->scratch);
   for (;;) {
-    n.energy = sn_problem_energy(problem, pool, u, &n.magnitude);
-    evaluate_gradient(&n);
     result.residual = residual(&n);
-    result.energy = n.energy;
+    result.energy = n.at_u.energy;
     if (result.residual <= opts->tolerance) {
       result.stop = SN_NEWTON_CONVERGED;
       break;

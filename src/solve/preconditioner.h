@@ -8,7 +8,7 @@
 typedef struct sn_preconditioner {
   // Fit M to the state u. `first`: the first time in a frame.
   void (*update)(void* ctx, sn_pool* pool, const double* u, bool first);
-  void (*apply)(void* ctx, sn_pool* pool, const double* r, double* z);
+  void (*apply)(void* ctx, sn_pool* pool, const double* r, float* z);
   // M was found indefinite: make it safer. NULL: that cannot be.
   void (*weaken)(void* ctx);
   void* ctx;

@@ -13,14 +13,13 @@ typedef struct sn_term sn_term;
 
 typedef struct sn_term_ops {
   const char* name;
-  // Energy in J.
-  double (*energy)(const sn_term* term, sn_pool* pool, const double* u);
-  // g += dE/du
-  void (*gradient)(const sn_term* term, sn_pool* pool, const double* u, double* g);
+  // Energy in J; g += dE/du unless g is NULL.
+  double (*evaluate)(const sn_term* term, sn_pool* pool, const double* u, double* g);
   // Remember at u what the next two need. NULL: nothing to remember.
   void (*linearise)(const sn_term* term, sn_pool* pool, const double* u);
-  // y += K p. NULL: K = 0.
-  void (*apply)(const sn_term* term, sn_pool* pool, sn_hessian kind, const double* p, double* y);
+  // y += K p, in double and in single precision. NULL: K = 0.
+  void (*apply_d)(const sn_term* term, sn_pool* pool, sn_hessian kind, const double* p, double* y);
+  void (*apply_f)(const sn_term* term, sn_pool* pool, sn_hessian kind, const float* p, float* y);
   // d += diagonal of the definite K. NULL: K = 0.
   void (*diagonal)(const sn_term* term, sn_pool* pool, double* d);
 } sn_term_ops;
@@ -42,17 +41,23 @@ typedef struct sn_problem {
   double force_scale;   // forces that count as none: those of strains of a millionth, N
 } sn_problem;
 
-double sn_problem_energy(const sn_problem* problem, sn_pool* pool, const double* u,
-                         double* magnitude);  // sum of |energies|, for round-off; may be NULL
+typedef struct sn_evaluation {
+  double energy;     // J
+  double magnitude;  // sum of the terms' |energies|: what round-off is measured by
+  double forces;     // size of the forces in play: the sum over the terms of the norms of their own
+                     // gradients, reactions of held nodes included, N
+} sn_evaluation;
+
+// Energy at u and its gradient g, 0 on the held nodes. `scratch` is a vector.
+sn_evaluation sn_problem_evaluate(const sn_problem* problem, sn_pool* pool, const double* u,
+                                  double* g, double* scratch);
 // y = K p on the free nodes, 0 on the held ones. p must be 0 on those.
-void sn_problem_apply(const sn_problem* problem, sn_pool* pool, sn_hessian kind, const double* p,
-                      double* y);
+void sn_problem_apply_d(const sn_problem* problem, sn_pool* pool, sn_hessian kind, const double* p,
+                        double* y);
+void sn_problem_apply_f(const sn_problem* problem, sn_pool* pool, sn_hessian kind, const float* p,
+                        float* y);
 // d = diagonal of the definite K, 1 on the held nodes.
 void sn_problem_diagonal(const sn_problem* problem, sn_pool* pool, double* d);
 void sn_problem_linearise(const sn_problem* problem, sn_pool* pool, const double* u);
-// g = dE/du, 0 on the held nodes. Returns the size of the forces in play: the sum over the terms of
-// the norms of their own gradients, reactions of held nodes included. `scratch` is a vector.
-double sn_problem_gradient(const sn_problem* problem, sn_pool* pool, const double* u, double* g,
-                           double* scratch);
 
 #endif

@@ -5,9 +5,11 @@
 #define MIN_BLOCK 6144  // items; a multiple of 3, so that a block holds whole nodes
 
 typedef struct vector_job {
-  double a;
+  double a, b;
   const double *x, *d;
+  const float *xf, *df;
   double* y;
+  float* yf;
   const uint8_t* held;
 } vector_job;
 
@@ -16,9 +18,24 @@ static void fill(void* ctx, size_t begin, size_t end) {
   for (size_t i = begin; i < end; ++i) job->y[i] = job->a;
 }
 
+static void fill_f(void* ctx, size_t begin, size_t end) {
+  const vector_job* job = ctx;
+  for (size_t i = begin; i < end; ++i) job->yf[i] = (float)job->a;
+}
+
 static void copy(void* ctx, size_t begin, size_t end) {
   const vector_job* job = ctx;
   memcpy(job->y + begin, job->x + begin, (end - begin) * sizeof *job->y);
+}
+
+static void narrow(void* ctx, size_t begin, size_t end) {
+  const vector_job* job = ctx;
+  for (size_t i = begin; i < end; ++i) job->yf[i] = (float)job->x[i];
+}
+
+static void scale(void* ctx, size_t begin, size_t end) {
+  const vector_job* job = ctx;
+  for (size_t i = begin; i < end; ++i) job->y[i] *= job->a;
 }
 
 static void add(void* ctx, size_t begin, size_t end) {
@@ -26,14 +43,30 @@ static void add(void* ctx, size_t begin, size_t end) {
   for (size_t i = begin; i < end; ++i) job->y[i] += job->a * job->x[i];
 }
 
-static void scale_add(void* ctx, size_t begin, size_t end) {
+static void add_f(void* ctx, size_t begin, size_t end) {
   const vector_job* job = ctx;
-  for (size_t i = begin; i < end; ++i) job->y[i] = job->x[i] + job->a * job->y[i];
+  for (size_t i = begin; i < end; ++i) job->y[i] += job->a * (double)job->xf[i];
+}
+
+static void combine(void* ctx, size_t begin, size_t end) {
+  const vector_job* job = ctx;
+  for (size_t i = begin; i < end; ++i) job->y[i] = job->a * job->x[i] + job->b * job->y[i];
+}
+
+static void scale_add_f(void* ctx, size_t begin, size_t end) {
+  const vector_job* job = ctx;
+  float a = (float)job->a;
+  for (size_t i = begin; i < end; ++i) job->yf[i] = job->xf[i] + a * job->yf[i];
+}
+
+static void copy_f(void* ctx, size_t begin, size_t end) {
+  const vector_job* job = ctx;
+  memcpy(job->yf + begin, job->xf + begin, (end - begin) * sizeof *job->yf);
 }
 
 static void divide(void* ctx, size_t begin, size_t end) {
   const vector_job* job = ctx;
-  for (size_t i = begin; i < end; ++i) job->y[i] = job->x[i] / job->d[i];
+  for (size_t i = begin; i < end; ++i) job->yf[i] = (float)(job->x[i] / job->d[i]);
 }
 
 static void mask(void* ctx, size_t begin, size_t end) {
@@ -43,21 +76,37 @@ static void mask(void* ctx, size_t begin, size_t end) {
   }
 }
 
-// Four running sums, so that the compiler may use vector registers without reordering anything.
-static double dot(void* ctx, size_t begin, size_t end) {
+static void mask_f(void* ctx, size_t begin, size_t end) {
   const vector_job* job = ctx;
-  double sum[4] = {0, 0, 0, 0};
-  size_t i = begin;
-  for (; i + 4 <= end; i += 4) {
-    for (int k = 0; k < 4; ++k) sum[k] += job->x[i + k] * job->d[i + k];
+  for (size_t i = begin; i < end; ++i) {
+    if (job->held[i / 3]) job->yf[i] = (float)job->a;
   }
-  for (; i < end; ++i) sum[0] += job->x[i] * job->d[i];
-  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
+
+// Four running sums, so that the compiler may use vector registers without reordering anything.
+#define DEFINE_DOT(name, X, Y)                                                             \
+  static double name(void* ctx, size_t begin, size_t end) {                                \
+    const vector_job* job = ctx;                                                           \
+    double sum[4] = {0, 0, 0, 0};                                                          \
+    size_t i = begin;                                                                      \
+    for (; i + 4 <= end; i += 4) {                                                         \
+      for (int k = 0; k < 4; ++k) sum[k] += (double)job->X[i + k] * (double)job->Y[i + k]; \
+    }                                                                                      \
+    for (; i < end; ++i) sum[0] += (double)job->X[i] * (double)job->Y[i];                  \
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);                                          \
+  }
+DEFINE_DOT(dot, x, d)
+DEFINE_DOT(dot_f, xf, df)
+DEFINE_DOT(dot_df, x, df)
 
 void sn_vector_fill(sn_pool* pool, size_t n, double value, double* y) {
   vector_job job = {.a = value, .y = y};
   sn_parallel_for(pool, n, MIN_BLOCK, fill, &job);
+}
+
+void sn_vector_fill_f(sn_pool* pool, size_t n, float value, float* y) {
+  vector_job job = {.a = value, .yf = y};
+  sn_parallel_for(pool, n, MIN_BLOCK, fill_f, &job);
 }
 
 void sn_vector_copy(sn_pool* pool, size_t n, const double* x, double* y) {
@@ -65,18 +114,38 @@ void sn_vector_copy(sn_pool* pool, size_t n, const double* x, double* y) {
   sn_parallel_for(pool, n, MIN_BLOCK, copy, &job);
 }
 
+void sn_vector_narrow(sn_pool* pool, size_t n, const double* x, float* y) {
+  vector_job job = {.x = x, .yf = y};
+  sn_parallel_for(pool, n, MIN_BLOCK, narrow, &job);
+}
+
+void sn_vector_scale(sn_pool* pool, size_t n, double a, double* y) {
+  vector_job job = {.a = a, .y = y};
+  sn_parallel_for(pool, n, MIN_BLOCK, scale, &job);
+}
+
 void sn_vector_add(sn_pool* pool, size_t n, double a, const double* x, double* y) {
   vector_job job = {.a = a, .x = x, .y = y};
   sn_parallel_for(pool, n, MIN_BLOCK, add, &job);
 }
 
-void sn_vector_scale_add(sn_pool* pool, size_t n, const double* x, double a, double* y) {
-  vector_job job = {.a = a, .x = x, .y = y};
-  sn_parallel_for(pool, n, MIN_BLOCK, scale_add, &job);
+void sn_vector_add_f(sn_pool* pool, size_t n, double a, const float* x, double* y) {
+  vector_job job = {.a = a, .xf = x, .y = y};
+  sn_parallel_for(pool, n, MIN_BLOCK, add_f, &job);
 }
 
-void sn_vector_divide(sn_pool* pool, size_t n, const double* x, const double* d, double* y) {
-  vector_job job = {.x = x, .d = d, .y = y};
+void sn_vector_combine(sn_pool* pool, size_t n, double a, const double* x, double b, double* y) {
+  vector_job job = {.a = a, .x = x, .b = b, .y = y};
+  sn_parallel_for(pool, n, MIN_BLOCK, combine, &job);
+}
+
+void sn_vector_scale_add_f(sn_pool* pool, size_t n, const float* x, double a, float* y) {
+  vector_job job = {.a = a, .xf = x, .yf = y};
+  sn_parallel_for(pool, n, MIN_BLOCK, a == 0 ? copy_f : scale_add_f, &job);
+}
+
+void sn_vector_divide(sn_pool* pool, size_t n, const double* x, const double* d, float* y) {
+  vector_job job = {.x = x, .d = d, .yf = y};
   sn_parallel_for(pool, n, MIN_BLOCK, divide, &job);
 }
 
@@ -85,7 +154,22 @@ void sn_vector_mask(sn_pool* pool, size_t n, const uint8_t* held, double value, 
   sn_parallel_for(pool, n, MIN_BLOCK, mask, &job);
 }
 
+void sn_vector_mask_f(sn_pool* pool, size_t n, const uint8_t* held, float value, float* y) {
+  vector_job job = {.a = value, .yf = y, .held = held};
+  sn_parallel_for(pool, n, MIN_BLOCK, mask_f, &job);
+}
+
 double sn_vector_dot(sn_pool* pool, size_t n, const double* x, const double* y) {
   vector_job job = {.x = x, .d = y};
   return sn_parallel_sum(pool, n, MIN_BLOCK, dot, &job);
+}
+
+double sn_vector_dot_f(sn_pool* pool, size_t n, const float* x, const float* y) {
+  vector_job job = {.xf = x, .df = y};
+  return sn_parallel_sum(pool, n, MIN_BLOCK, dot_f, &job);
+}
+
+double sn_vector_dot_df(sn_pool* pool, size_t n, const double* x, const float* y) {
+  vector_job job = {.x = x, .df = y};
+  return sn_parallel_sum(pool, n, MIN_BLOCK, dot_df, &job);
 }

@@ -1,19 +1,31 @@
-// Operations on long vectors of doubles, parallel over fixed blocks.
+// Operations on long vectors, parallel over fixed blocks: of doubles and, with _f, of floats. Scalar
+// products are always sums in double precision.
 #ifndef SN_SOLVE_VECTOR_H
 #define SN_SOLVE_VECTOR_H
 
 #include "base/parallel.h"
 
 void sn_vector_fill(sn_pool* pool, size_t n, double value, double* y);
+void sn_vector_fill_f(sn_pool* pool, size_t n, float value, float* y);
 void sn_vector_copy(sn_pool* pool, size_t n, const double* x, double* y);
+// y = x, rounded
+void sn_vector_narrow(sn_pool* pool, size_t n, const double* x, float* y);
+// y = a y
+void sn_vector_scale(sn_pool* pool, size_t n, double a, double* y);
 // y += a x
 void sn_vector_add(sn_pool* pool, size_t n, double a, const double* x, double* y);
-// y = x + a y
-void sn_vector_scale_add(sn_pool* pool, size_t n, const double* x, double a, double* y);
+void sn_vector_add_f(sn_pool* pool, size_t n, double a, const float* x, double* y);
+// y = a x + b y
+void sn_vector_combine(sn_pool* pool, size_t n, double a, const double* x, double b, double* y);
+// y = x + a y; y may hold anything where a is 0
+void sn_vector_scale_add_f(sn_pool* pool, size_t n, const float* x, double a, float* y);
 // y = x / d, item by item
-void sn_vector_divide(sn_pool* pool, size_t n, const double* x, const double* d, double* y);
+void sn_vector_divide(sn_pool* pool, size_t n, const double* x, const double* d, float* y);
 // y = value at the nodes marked in `held`, three items a node
 void sn_vector_mask(sn_pool* pool, size_t n, const uint8_t* held, double value, double* y);
+void sn_vector_mask_f(sn_pool* pool, size_t n, const uint8_t* held, float value, float* y);
 double sn_vector_dot(sn_pool* pool, size_t n, const double* x, const double* y);
+double sn_vector_dot_f(sn_pool* pool, size_t n, const float* x, const float* y);
+double sn_vector_dot_df(sn_pool* pool, size_t n, const double* x, const float* y);
 
 #endif

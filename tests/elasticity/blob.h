@@ -13,7 +13,7 @@
 typedef struct blob {
   sn_arena *arena, *scratch;
   sn_arena_mark mark;  // for a test that drops what it took
-  sn_body body;        // tree, chunks, material and flesh; the rest is empty
+  sn_body body;        // tree, families, material and flesh; the rest is empty
   sn_body_work work;
   size_t unknown_count;
 } blob;
@@ -43,12 +43,20 @@ static inline void blob_finish(blob* b) {
   const char* why = "";
   if (!sn_octree_is_valid(tree, &why)) fail_msg("not true: %s", why);
   b->unknown_count = 3 * (size_t)tree->node_count;
-  must(sn_chunks_build(tree, NULL, b->arena, b->scratch, &b->body.chunks, &err), &err);
+  must(sn_families_build(tree, NULL, b->arena, b->scratch, &b->body.families, &err), &err);
   must(SN_ARENA_NEW(b->arena, tree->cell_count, &b->body.mu, &err), &err);
   must(SN_ARENA_NEW(b->arena, tree->cell_count, &b->body.lambda, &err), &err);
   for (uint32_t e = 0; e < tree->cell_count; ++e) b->body.mu[e] = b->body.lambda[e] = 1;
-  b->body.flesh = (sn_flesh){tree, &b->body.chunks, b->body.mu, b->body.lambda};
+  b->body.flesh = sn_flesh_make(tree, &b->body.families, b->body.mu, b->body.lambda);
   must(sn_body_work_create(&b->body, b->arena, &b->work, &err), &err);
+}
+
+// A cell's material as the kernels have it: mu h / 8 and lambda h / 16, rounded.
+static inline sn_cell_material blob_material(const blob* b, uint32_t cell) {
+  double h = sn_octree_edge(&b->body.tree, cell);
+  const float* a =
+      sn_flesh_tangent(&b->work.flesh, b->body.families.places[cell], SN_TANGENT_MATERIAL);
+  return (sn_cell_material){h, 8 * (double)a[0] / h, 16 * (double)a[SN_FAMILY_LANES] / h};
 }
 
 static inline void blob_destroy(blob* b) {
@@ -114,7 +122,7 @@ static inline uint8_t* blob_boundary(const blob* b) {
         if (sn_octree_find(tree, x, y, z) == SN_NO_CELL) corner[c] = 1;
       }
     }
-    sn_cell_corner_to_conform_d(sn_flesh_shape(tree, e), corner, share);
+    sn_cell_corner_to_conform(sn_flesh_shape(tree, e), corner, share);
     for (int c = 0; c < 8; ++c) marks[tree->conforming[8 * (size_t)e + c]] |= share[c] > 0;
   }
   return marks;

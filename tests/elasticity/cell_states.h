@@ -17,8 +17,7 @@
 #include "math/random.h"
 #include "math/svd3.h"
 
-typedef const double (*corners_d)[3];
-typedef const float (*corners_f)[3];
+typedef const double (*corners)[3];
 
 // Children times sets of hanging corners: any set of the three edge corners, and of the face
 // corners any of those between two hanging edge corners: 1 + 3 + 3 x 2 + 8 sets.
@@ -116,7 +115,7 @@ typedef enum cell_kind {
 typedef struct cell_state {
   cell_kind kind;
   sn_cell_shape shape;
-  sn_cell_material_d material;
+  sn_cell_material material;
   double u[8][3];
   double F[9], s[3];  // as they came out
 } cell_state;
@@ -153,7 +152,7 @@ static inline void random_singular_values(sn_random* random, cell_kind kind, dou
 
 static inline void set_deformation(cell_state* state) {
   double U[9], V[9];
-  sn_cell_deformation_d(state->shape, state->material.h, (corners_d)state->u, state->F);
+  sn_cell_deformation(state->shape, state->material.h, (corners)state->u, state->F);
   sn_svd3_d(state->F, U, state->s, V);
 }
 
@@ -163,7 +162,7 @@ static inline void add_hourglass(cell_state* state, sn_random* random, double si
   for (int c = 0; c < 8; ++c) {
     for (int i = 0; i < 3; ++i) noise[c][i] = size * h * sn_random_symmetric(random);
   }
-  sn_cell_deformation_d(state->shape, h, (corners_d)noise, D);
+  sn_cell_deformation(state->shape, h, (corners)noise, D);
   for (int i = 0; i < 9; ++i) D[i] = (i % 4 == 0) - D[i];
   add_affine(state->shape, h, D, noise);
   for (int c = 0; c < 8; ++c) {
@@ -190,10 +189,9 @@ static inline sn_cell_shape random_shape(sn_random* random) {
   return shapes[sn_random_bits(random) % (uint64_t)count];
 }
 
-static inline sn_cell_material_d random_material(sn_random* random) {
+static inline sn_cell_material random_material(sn_random* random) {
   double mu = random_scale(random, 1e2, 1e6);
-  return (sn_cell_material_d){random_scale(random, 1e-3, 1), mu,
-                              mu * random_between(random, 0, 50)};
+  return (sn_cell_material){random_scale(random, 1e-3, 1), mu, mu * random_between(random, 0, 50)};
 }
 
 // One of the kinds, with its rotation defined: s[1] + s[2] well above round-off.

@@ -97,7 +97,7 @@ static int solve_at_rest(blob* b, sn_pool* pool, const sn_problem* problem, doub
   double *right = blob_vector(b), *x = blob_vector(b);
   must(sn_newton_work_create(b->unknown_count, 1, b->arena, &work, &err), &err);
   sn_problem_linearise(problem, pool, x);
-  sn_flesh_apply(&b->body.flesh, pool, &b->work.flesh, SN_HESSIAN_EXACT, u, right);
+  sn_flesh_apply_d(&b->body.flesh, pool, &b->work.flesh, SN_HESSIAN_EXACT, u, right);
   for (size_t i = 0; i < b->unknown_count; ++i) {
     right[i] = problem->held[i / 3] ? 0 : b->work.forces[i] - right[i];
   }
@@ -106,6 +106,7 @@ static int solve_at_rest(blob* b, sn_pool* pool, const sn_problem* problem, doub
   diagonal.update(&jacobi, pool, x, true);
   sn_cg_opts opts = {
       .kind = SN_HESSIAN_EXACT, .preconditioner = &diagonal, .max = 2000, .tolerance = 1e-9};
+  work.cg.residual = work.trial_gradient;
   sn_cg_result result = sn_cg_solve(problem, pool, &opts, &work.cg, right, x);
   assert_int_equal(result.stop, SN_CG_CONVERGED);
   for (size_t i = 0; i < b->unknown_count; ++i) u[i] += x[i];
@@ -116,7 +117,7 @@ static int solve_at_rest(blob* b, sn_pool* pool, const sn_problem* problem, doub
 static double true_residual(const blob* b, sn_pool* pool, const sn_problem* problem,
                             const double* u) {
   double *g = blob_vector(b), *scratch = blob_vector(b), sum = 0;
-  double forces = sn_problem_gradient(problem, pool, u, g, scratch);
+  double forces = sn_problem_evaluate(problem, pool, u, g, scratch).forces;
   for (size_t i = 0; i < b->unknown_count; ++i) sum += g[i] * g[i];
   return sqrt(sum) / forces;
 }
@@ -130,6 +131,7 @@ static double solve_on(const sn_octant* cells, uint32_t cell_count, int root_hei
   sn_term terms[SN_BODY_TERMS];
   blob_fill_cube(&b, cells, cell_count, root_height);
   for (uint32_t e = 0; e < cell_count; ++e) b.body.mu[e] = MU, b.body.lambda[e] = LAMBDA;
+  sn_flesh_set_material(&b.body.flesh, &b.work.flesh);
   for_gauss_points(&b, add_load, b.work.forces);
 
   double* u = blob_vector(&b);

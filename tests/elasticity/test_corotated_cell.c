@@ -28,9 +28,9 @@ static void energy_differences(const cell_state* state, double g[8][3]) {
       double t = ldexp(step, -level), moved[8][3], up, down;
       memcpy(moved, state->u, sizeof moved);
       moved[n / 3][n % 3] = state->u[n / 3][n % 3] + t;
-      up = sn_cell_energy_d(state->shape, &state->material, (corners_d)moved);
+      up = sn_cell_energy(state->shape, &state->material, (corners)moved);
       moved[n / 3][n % 3] = state->u[n / 3][n % 3] - t;
-      down = sn_cell_energy_d(state->shape, &state->material, (corners_d)moved);
+      down = sn_cell_energy(state->shape, &state->material, (corners)moved);
       d[level] = (up - down) / (2 * t);
     }
     g[n / 3][n % 3] = extrapolate(d);
@@ -46,7 +46,7 @@ static void gradient_differences(const cell_state* state, double p[8][3], double
       for (int n = 0; n < 24; ++n) {
         moved[n / 3][n % 3] = state->u[n / 3][n % 3] + (back ? -t : t) * p[n / 3][n % 3];
       }
-      sn_cell_gradient_d(state->shape, &state->material, (corners_d)moved, side[back]);
+      sn_cell_gradient(state->shape, &state->material, (corners)moved, side[back]);
     }
     for (int n = 0; n < 24; ++n) {
       d[n][level] = (side[0][n / 3][n % 3] - side[1][n / 3][n % 3]) / (2 * t);
@@ -57,7 +57,7 @@ static void gradient_differences(const cell_state* state, double p[8][3], double
 
 static double gradient_error(const cell_state* state) {
   double g[8][3], differences[8][3];
-  sn_cell_gradient_d(state->shape, &state->material, (corners_d)state->u, g);
+  sn_cell_gradient(state->shape, &state->material, (corners)state->u, g);
   energy_differences(state, differences);
   return distance(&g[0][0], &differences[0][0], 24) / norm(&g[0][0], 24);
 }
@@ -99,8 +99,8 @@ static void forces_are_finite_where_the_rotation_is_not_defined(void** unused) {
     cell_state state = degenerate_state(&random, n);
     double g[8][3];
     assert_true(state.s[1] + state.s[2] <= 1e-15);
-    assert_true(isfinite(sn_cell_energy_d(state.shape, &state.material, (corners_d)state.u)));
-    sn_cell_gradient_d(state.shape, &state.material, (corners_d)state.u, g);
+    assert_true(isfinite(sn_cell_energy(state.shape, &state.material, (corners)state.u)));
+    sn_cell_gradient(state.shape, &state.material, (corners)state.u, g);
     assert_true(all_finite(&g[0][0], 24));
   }
 }
@@ -110,9 +110,9 @@ static void random_direction(sn_random* random, double h, double p[8][3]) {
 }
 
 static void apply_at(const cell_state* state, sn_hessian kind, double p[8][3], double y[8][3]) {
-  sn_cell_tangent_d tangent;
-  sn_cell_linearise_d(&state->material, state->F, &tangent);
-  sn_cell_apply_d(state->shape, &state->material, &tangent, kind, (corners_d)p, y);
+  sn_cell_tangent tangent;
+  sn_cell_linearise(&state->material, state->F, &tangent);
+  sn_cell_apply(state->shape, &state->material, &tangent, kind, (corners)p, y);
 }
 
 static void exact_stiffness_is_the_derivative_of_the_gradient(void** unused) {
@@ -142,13 +142,13 @@ static void stiffness_is_finite_where_the_rotation_is_not_defined(void** unused)
   sn_random random = sn_random_seeded(5);
   for (int n = 0; n < STATES; ++n) {
     cell_state state = degenerate_state(&random, n);
-    sn_cell_tangent_d tangent;
-    sn_cell_linearise_d(&state.material, state.F, &tangent);
+    sn_cell_tangent tangent;
+    sn_cell_linearise(&state.material, state.F, &tangent);
     for (int kind = 0; kind < 2; ++kind) {
       double p[8][3], y[8][3], d[8][3];
       random_direction(&random, state.material.h, p);
       apply_at(&state, (sn_hessian)kind, p, y);
-      sn_cell_diagonal_d(state.shape, &state.material, &tangent, (sn_hessian)kind, d);
+      sn_cell_diagonal(state.shape, &state.material, &tangent, (sn_hessian)kind, d);
       assert_true(all_finite(&y[0][0], 24) && all_finite(&d[0][0], 24));
     }
   }
@@ -157,12 +157,12 @@ static void stiffness_is_finite_where_the_rotation_is_not_defined(void** unused)
 // ---- The element matrix ----
 
 static void assemble(const cell_state* state, sn_hessian kind, double K[24][24]) {
-  sn_cell_tangent_d tangent;
-  sn_cell_linearise_d(&state->material, state->F, &tangent);
+  sn_cell_tangent tangent;
+  sn_cell_linearise(&state->material, state->F, &tangent);
   for (int n = 0; n < 24; ++n) {
     double p[8][3] = {{0}}, y[8][3];
     p[n / 3][n % 3] = 1;
-    sn_cell_apply_d(state->shape, &state->material, &tangent, kind, (corners_d)p, y);
+    sn_cell_apply(state->shape, &state->material, &tangent, kind, (corners)p, y);
     for (int m = 0; m < 24; ++m) K[m][n] = y[m / 3][m % 3];
   }
 }
@@ -305,12 +305,12 @@ static void diagonal_is_that_of_the_matrix(void** unused) {
   double worst = 0;
   for (int n = 0; n < 4 * SHAPE_COUNT; ++n) {
     cell_state state = random_state(&random, (cell_kind)(n % CELL_KINDS), shapes[n / 4]);
-    sn_cell_tangent_d tangent;
-    sn_cell_linearise_d(&state.material, state.F, &tangent);
+    sn_cell_tangent tangent;
+    sn_cell_linearise(&state.material, state.F, &tangent);
     for (int kind = 0; kind < 2; ++kind) {
       double K[24][24], d[8][3];
       assemble(&state, (sn_hessian)kind, K);
-      sn_cell_diagonal_d(state.shape, &state.material, &tangent, (sn_hessian)kind, d);
+      sn_cell_diagonal(state.shape, &state.material, &tangent, (sn_hessian)kind, d);
       for (int m = 0; m < 24; ++m) {
         worst = fmax(worst, fabs(d[m / 3][m % 3] - K[m][m]) / fabs(K[m][m]));
       }
@@ -393,15 +393,15 @@ static double split_energy(const cell_state* state,
   static const double CENTRE[3] = {0.5, 0.5, 0.5};
   double x[8][3], F[9], U[9], s[3], V[9], h = state->material.h, mu = state->material.mu;
   deformed_corners(state, x);
-  deformation_at((corners_d)x, h, CENTRE, F);
+  deformation_at((corners)x, h, CENTRE, F);
   sn_svd3_d(F, U, s, V);
   double trace = s[0] + s[1] + s[2];
   double aux = -2 * mu * trace + 3 * mu + state->material.lambda / 2 * (trace - 3) * (trace - 3);
-  return h * h * h * (mu * mean_square((corners_d)x, h) + aux);
+  return h * h * h * (mu * mean_square((corners)x, h) + aux);
 }
 
 static double energy_of(const cell_state* state) {
-  return sn_cell_energy_d(state->shape, &state->material, (corners_d)state->u);
+  return sn_cell_energy(state->shape, &state->material, (corners)state->u);
 }
 
 static void energy_is_the_laplacian_part_integrated_and_the_rest_at_the_centre(void** unused) {
@@ -451,8 +451,8 @@ static void rigid_motion_costs_no_energy_and_no_force(void** unused) {
       double shift = 5 * h * sn_random_symmetric(&random);
       for (int c = 0; c < 8; ++c) state.u[c][i] += shift;
     }
-    double energy = sn_cell_energy_d(state.shape, &state.material, (corners_d)state.u);
-    sn_cell_gradient_d(state.shape, &state.material, (corners_d)state.u, g);
+    double energy = sn_cell_energy(state.shape, &state.material, (corners)state.u);
+    sn_cell_gradient(state.shape, &state.material, (corners)state.u, g);
     worst_energy = fmax(worst_energy, fabs(energy) / (mu * h * h * h));
     worst_force = fmax(worst_force, norm(&g[0][0], 24) / (mu * h * h));
   }
@@ -468,7 +468,7 @@ static void forces_and_torques_sum_to_zero(void** unused) {
     cell_state state = any_state(&random, n);
     double g[8][3], sizes = 0, arms = 0;
     sn_vec3 force = {0, 0, 0}, torque = {0, 0, 0};
-    sn_cell_gradient_d(state.shape, &state.material, (corners_d)state.u, g);
+    sn_cell_gradient(state.shape, &state.material, (corners)state.u, g);
     for (int c = 0; c < 8; ++c) {
       double place[3];
       conforming_place(state.shape, c, place);
@@ -498,30 +498,11 @@ static void hanging_corners_follow_the_parents_shape_functions(void** unused) {
     for (int b = 0; b < 8; ++b) {
       double unit[8] = {0}, column[8], row[8];
       unit[b] = 1;
-      sn_cell_conform_to_corner_d(shapes[n], unit, column);
+      sn_cell_conform_to_corner(shapes[n], unit, column);
       for (int c = 0; c < 8; ++c) assert_true(column[c] == W[c][b]);
       // The way back is the transpose.
-      sn_cell_corner_to_conform_d(shapes[n], unit, row);
+      sn_cell_corner_to_conform(shapes[n], unit, row);
       for (int c = 0; c < 8; ++c) assert_true(row[c] == W[b][c]);
-    }
-  }
-}
-
-static void single_precision_weights_are_the_same(void** unused) {
-  (void)unused;
-  sn_cell_shape shapes[SHAPE_COUNT];
-  list_shapes(shapes);
-  for (int n = 0; n < SHAPE_COUNT; ++n) {
-    for (int b = 0; b < 8; ++b) {
-      double unit[8] = {0}, out[8];
-      float unit_f[8] = {0}, out_f[8];
-      unit[b] = unit_f[b] = 1;
-      sn_cell_conform_to_corner_d(shapes[n], unit, out);
-      sn_cell_conform_to_corner_f(shapes[n], unit_f, out_f);
-      for (int c = 0; c < 8; ++c) assert_true(out[c] == (double)out_f[c]);
-      sn_cell_corner_to_conform_d(shapes[n], unit, out);
-      sn_cell_corner_to_conform_f(shapes[n], unit_f, out_f);
-      for (int c = 0; c < 8; ++c) assert_true(out[c] == (double)out_f[c]);
     }
   }
 }
@@ -542,103 +523,11 @@ static void linear_fields_are_reproduced(void** unused) {
         conforming_place(shapes[n], c, X);
         conforming[c] = a[0] + a[1] * X[0] + a[2] * X[1] + a[3] * X[2];
       }
-      sn_cell_conform_to_corner_d(shapes[n], conforming, corner);
+      sn_cell_conform_to_corner(shapes[n], conforming, corner);
       for (int c = 0; c < 8; ++c) {
         assert_true(corner[c] == a[0] + a[1] * (c & 1) + a[2] * (c >> 1 & 1) + a[3] * (c >> 2 & 1));
       }
     }
-  }
-}
-
-// ---- Single precision ----
-
-typedef struct single_state {
-  sn_cell_material_f material;
-  float u[8][3];
-} single_state;
-
-// Round a state to single precision and make the double one equal to it.
-static single_state round_state(cell_state* state) {
-  sn_cell_material_d* m = &state->material;
-  single_state single = {.material = {(float)m->h, (float)m->mu, (float)m->lambda}};
-  *m = (sn_cell_material_d){single.material.h, single.material.mu, single.material.lambda};
-  for (int n = 0; n < 24; ++n) {
-    single.u[n / 3][n % 3] = (float)state->u[n / 3][n % 3];
-    state->u[n / 3][n % 3] = single.u[n / 3][n % 3];
-  }
-  set_deformation(state);
-  return single;
-}
-
-// Energy, forces, a product with either stiffness, and either diagonal.
-#define RESULTS (1 + 5 * 24)
-
-static void compute_double(const cell_state* state, double p[8][3], double out[RESULTS]) {
-  sn_cell_tangent_d tangent;
-  double F[9], (*block)[8][3] = (double(*)[8][3])(out + 1);
-  out[0] = sn_cell_energy_d(state->shape, &state->material, (corners_d)state->u);
-  sn_cell_gradient_d(state->shape, &state->material, (corners_d)state->u, block[0]);
-  sn_cell_deformation_d(state->shape, state->material.h, (corners_d)state->u, F);
-  sn_cell_linearise_d(&state->material, F, &tangent);
-  for (int kind = 0; kind < 2; ++kind) {
-    sn_cell_apply_d(state->shape, &state->material, &tangent, (sn_hessian)kind, (corners_d)p,
-                    block[1 + kind]);
-    sn_cell_diagonal_d(state->shape, &state->material, &tangent, (sn_hessian)kind, block[3 + kind]);
-  }
-}
-
-static void compute_single(sn_cell_shape shape, const single_state* state, double p[8][3],
-                           double out[RESULTS]) {
-  sn_cell_tangent_f tangent;
-  float F[9], direction[8][3], block[5][8][3];
-  for (int n = 0; n < 24; ++n) direction[n / 3][n % 3] = (float)p[n / 3][n % 3];
-  out[0] = sn_cell_energy_f(shape, &state->material, (corners_f)state->u);
-  sn_cell_gradient_f(shape, &state->material, (corners_f)state->u, block[0]);
-  sn_cell_deformation_f(shape, state->material.h, (corners_f)state->u, F);
-  sn_cell_linearise_f(&state->material, F, &tangent);
-  for (int kind = 0; kind < 2; ++kind) {
-    sn_cell_apply_f(shape, &state->material, &tangent, (sn_hessian)kind, (corners_f)direction,
-                    block[1 + kind]);
-    sn_cell_diagonal_f(shape, &state->material, &tangent, (sn_hessian)kind, block[3 + kind]);
-  }
-  for (int n = 0; n < 5 * 24; ++n) out[1 + n] = (&block[0][0][0])[n];
-}
-
-static void single_precision_agrees_with_double(void** unused) {
-  (void)unused;
-  sn_random random = sn_random_seeded(13);
-  double worst = 0;
-  int compared = 0;
-  for (int n = 0; n < STATES; ++n) {
-    cell_state state = next_state(&random, n);
-    single_state single = round_state(&state);
-    // F = I + D is rounded at the size of 1 or of its largest singular value.
-    if (!(state.s[1] + state.s[2] > 0.3 * fmax(1, state.s[0]))) continue;
-    double p[8][3], expected[RESULTS], found[RESULTS];
-    random_direction(&random, state.material.h, p);
-    compute_double(&state, p, expected);
-    compute_single(state.shape, &single, p, found);
-    worst = fmax(worst, fabs(found[0] - expected[0]) / expected[0]);
-    for (int b = 1; b < RESULTS; b += 24) {
-      worst = fmax(worst, distance(found + b, expected + b, 24) / norm(expected + b, 24));
-    }
-    ++compared;
-  }
-  print_message("%d states compared, worst %.1e\n", compared, worst);
-  assert_true(compared > STATES / 3);
-  assert_true(worst <= 1e-4);
-}
-
-static void single_precision_stays_finite_where_the_rotation_is_not_defined(void** unused) {
-  (void)unused;
-  sn_random random = sn_random_seeded(14);
-  for (int n = 0; n < STATES; ++n) {
-    cell_state state = n % 2 ? degenerate_state(&random, n / 2) : next_state(&random, n / 2);
-    single_state single = round_state(&state);
-    double p[8][3], found[RESULTS];
-    random_direction(&random, state.material.h, p);
-    compute_single(state.shape, &single, p, found);
-    assert_true(all_finite(found, RESULTS));
   }
 }
 
@@ -673,9 +562,9 @@ static double compare_with_case(const json_t* point, cell_state* state) {
   add_affine(state->shape, h, dF, p);
   set_deformation(state);
 
-  double energy = sn_cell_energy_d(state->shape, &state->material, (corners_d)state->u);
+  double energy = sn_cell_energy(state->shape, &state->material, (corners)state->u);
   worst = fabs(energy / (h * h * h) - json_number_value(json_object_get(expected, "W")));
-  sn_cell_gradient_d(state->shape, &state->material, (corners_d)state->u, g);
+  sn_cell_gradient(state->shape, &state->material, (corners)state->u, g);
   stress_from_forces(h, g, found);
   read_matrix(expected, "P", P);
   worst = fmax(worst, distance(found, P, 9));
@@ -725,10 +614,7 @@ int main(void) {
       cmocka_unit_test(rigid_motion_costs_no_energy_and_no_force),
       cmocka_unit_test(forces_and_torques_sum_to_zero),
       cmocka_unit_test(hanging_corners_follow_the_parents_shape_functions),
-      cmocka_unit_test(single_precision_weights_are_the_same),
       cmocka_unit_test(linear_fields_are_reproduced),
-      cmocka_unit_test(single_precision_agrees_with_double),
-      cmocka_unit_test(single_precision_stays_finite_where_the_rotation_is_not_defined),
       cmocka_unit_test(energy_stress_and_tangent_agree_with_40_digit_arithmetic),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

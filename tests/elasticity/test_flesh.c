@@ -47,6 +47,7 @@ static blob* fresh_tree(int t) {
   blob* b = &trees[t];
   sn_arena_release(b->arena, b->mark);
   for (uint32_t e = 0; e < b->body.tree.cell_count; ++e) b->body.mu[e] = b->body.lambda[e] = 1;
+  sn_flesh_set_material(&b->body.flesh, &b->work.flesh);
   return b;
 }
 
@@ -66,9 +67,10 @@ static const char* tree_name(int tree) {
 
 static void randomise_material(blob* b, sn_random* random) {
   for (uint32_t e = 0; e < b->body.tree.cell_count; ++e) {
-    b->body.mu[e] = 1e3 * exp(5 * sn_random_unit(random));
-    b->body.lambda[e] = b->body.mu[e] * 10 * sn_random_unit(random);
+    b->body.mu[e] = (float)(1e3 * exp(5 * sn_random_unit(random)));
+    b->body.lambda[e] = (float)(b->body.mu[e] * 10 * sn_random_unit(random));
   }
+  sn_flesh_set_material(&b->body.flesh, &b->work.flesh);
 }
 
 static double greatest_mu(const blob* b) {
@@ -131,15 +133,19 @@ static double dot(const blob* b, const double* x, const double* y) {
 
 static double norm_of(const blob* b, const double* x) { return sqrt(dot(b, x, x)); }
 
+static double energy_at(blob* b, const double* u) {
+  return sn_flesh_evaluate(&b->body.flesh, NULL, &b->work.flesh, u, NULL);
+}
+
 static double* gradient_at(blob* b, const double* u) {
   double* g = blob_vector(b);
-  sn_flesh_gradient(&b->body.flesh, NULL, &b->work.flesh, u, g);
+  sn_flesh_evaluate(&b->body.flesh, NULL, &b->work.flesh, u, g);
   return g;
 }
 
 static double* product(blob* b, sn_hessian kind, const double* p) {
   double* y = blob_vector(b);
-  sn_flesh_apply(&b->body.flesh, NULL, &b->work.flesh, kind, p, y);
+  sn_flesh_apply_d(&b->body.flesh, NULL, &b->work.flesh, kind, p, y);
   return y;
 }
 
@@ -225,7 +231,7 @@ static void rigid_motion_costs_no_energy_and_no_force(void** unused) {
     double *g = gradient_at(b, u), mu = greatest_mu(b), h = b->body.tree.cell, most = 0;
     for (size_t i = 0; i < b->unknown_count; ++i) most = fmax(most, fabs(g[i]));
     worst_force = fmax(worst_force, most / (mu * h * h));
-    double energy = sn_flesh_energy(&b->body.flesh, NULL, u);
+    double energy = energy_at(b, u);
     worst_energy = fmax(worst_energy, energy / (mu * h * h * h));
   }
   print_message("worst energy %.1e, force %.1e\n", worst_energy, worst_force);
@@ -304,9 +310,8 @@ static void gradient_is_the_difference_of_the_energy(void** unused) {
       double *p = random_vector(b, &random), d[3];
       for (int level = 0; level < 3; ++level) {
         double step = ldexp(0.02, -level);
-        d[level] = (sn_flesh_energy(&b->body.flesh, NULL, moved(b, u, step, p)) -
-                    sn_flesh_energy(&b->body.flesh, NULL, moved(b, u, -step, p))) /
-                   (2 * step);
+        d[level] =
+            (energy_at(b, moved(b, u, step, p)) - energy_at(b, moved(b, u, -step, p))) / (2 * step);
       }
       double slope = dot(b, g, p);
       worst = fmax(worst, fabs(slope - extrapolate(d)) / fabs(slope));
@@ -399,7 +404,7 @@ static void diagonal_is_that_of_the_products_with_unit_vectors(void** unused) {
     sn_flesh_linearise(&b->body.flesh, NULL, &b->work.flesh, random_displacement(b, &random));
     for (int kind = 0; kind < 2; ++kind) {
       double *d = blob_vector(b), *unit = blob_vector(b);
-      sn_flesh_diagonal(&b->body.flesh, NULL, &b->work.flesh, (sn_hessian)kind, d);
+      sn_flesh_diagonal_d(&b->body.flesh, NULL, &b->work.flesh, (sn_hessian)kind, d);
       for (int sample = 0; sample < 20; ++sample) {
         size_t i = sn_random_bits(&random) % b->unknown_count;
         unit[i] = 1;
@@ -422,7 +427,7 @@ static void doubling_mu_in_some_cells_adds_their_share(void** unused) {
     randomise_material(b, &random);
     const sn_octree* tree = &b->body.tree;
     double* u = random_displacement(b, &random);
-    double before = sn_flesh_energy(&b->body.flesh, NULL, u), share = 0;
+    double before = energy_at(b, u), share = 0;
     for (uint32_t e = 0; e < tree->cell_count; ++e) {
       if (sn_random_unit(&random) < 0.7) continue;
       // The energy is linear in mu and lambda: without lambda it is what mu costs.
@@ -431,11 +436,13 @@ static void doubling_mu_in_some_cells_adds_their_share(void** unused) {
         const double* at = u + 3 * (size_t)tree->conforming[8 * (size_t)e + c];
         memcpy(corners[c], at, sizeof corners[c]);
       }
-      sn_cell_material_d material = {sn_octree_edge(tree, e), b->body.mu[e], 0};
-      share += sn_cell_energy_d(sn_flesh_shape(tree, e), &material, (const double(*)[3])corners);
+      sn_cell_material material = blob_material(b, e);
+      material.lambda = 0;
+      share += sn_cell_energy(sn_flesh_shape(tree, e), &material, (const double(*)[3])corners);
       b->body.mu[e] *= 2;
     }
-    double after = sn_flesh_energy(&b->body.flesh, NULL, u);
+    sn_flesh_set_material(&b->body.flesh, &b->work.flesh);
+    double after = energy_at(b, u);
     assert_true(share > 0.05 * before);
     worst = fmax(worst, fabs(after - before - share) / share);
   }
@@ -456,9 +463,9 @@ static void results_are_added_to_what_is_there(void** unused) {
     for (int k = 0; k < 2; ++k) {
       out[k] = blob_vector(b);
       if (k) memcpy(out[k], there, b->unknown_count * sizeof *there);
-      if (which == 0) sn_flesh_gradient(flesh, NULL, &b->work.flesh, u, out[k]);
-      if (which == 1) sn_flesh_apply(flesh, NULL, &b->work.flesh, SN_HESSIAN_EXACT, p, out[k]);
-      if (which == 2) sn_flesh_diagonal(flesh, NULL, &b->work.flesh, SN_HESSIAN_EXACT, out[k]);
+      if (which == 0) sn_flesh_evaluate(flesh, NULL, &b->work.flesh, u, out[k]);
+      if (which == 1) sn_flesh_apply_d(flesh, NULL, &b->work.flesh, SN_HESSIAN_EXACT, p, out[k]);
+      if (which == 2) sn_flesh_diagonal_d(flesh, NULL, &b->work.flesh, SN_HESSIAN_EXACT, out[k]);
     }
     for (size_t i = 0; i < b->unknown_count; ++i) {
       error = fmax(error, fabs(out[1][i] - out[0][i] - there[i]));
@@ -479,15 +486,13 @@ typedef struct flesh_results {
 static flesh_results compute_all(blob* b, sn_pool* pool, const double* u, const double* p) {
   flesh_results r = {.gradient = blob_vector(b)};
   const sn_flesh* flesh = &b->body.flesh;
-  r.energy = sn_flesh_energy(flesh, pool, u);
-  sn_flesh_gradient(flesh, pool, &b->work.flesh, u, r.gradient);
-  memset(b->work.flesh.tangents, 0, b->body.tree.cell_count * sizeof *b->work.flesh.tangents);
+  r.energy = sn_flesh_evaluate(flesh, pool, &b->work.flesh, u, r.gradient);
   sn_flesh_linearise(flesh, pool, &b->work.flesh, u);
   for (int kind = 0; kind < 2; ++kind) {
     r.products[kind] = blob_vector(b);
     r.diagonals[kind] = blob_vector(b);
-    sn_flesh_apply(flesh, pool, &b->work.flesh, (sn_hessian)kind, p, r.products[kind]);
-    sn_flesh_diagonal(flesh, pool, &b->work.flesh, (sn_hessian)kind, r.diagonals[kind]);
+    sn_flesh_apply_d(flesh, pool, &b->work.flesh, (sn_hessian)kind, p, r.products[kind]);
+    sn_flesh_diagonal_d(flesh, pool, &b->work.flesh, (sn_hessian)kind, r.diagonals[kind]);
   }
   r.measure = sn_flesh_get_measure(flesh, pool, u);
   return r;
@@ -512,7 +517,7 @@ static void any_number_of_threads_gives_the_same_bits(void** unused) {
     blob b;
     blob_fill_mesh(&b, body_mesh(t), 1.0 / 28, COARSEN[t]);
     randomise_material(&b, &random);
-    assert_true(b.body.chunks.chunk_count > 3);
+    assert_true(b.body.families.chunk_count > 3);
     double *u = random_displacement(&b, &random), *p = random_vector(&b, &random);
     flesh_results expected = compute_all(&b, NULL, u, p);
     for (size_t k = 0; k < 4; ++k) {

@@ -102,8 +102,8 @@ static setup torus(int n) {
 // precision allows.
 static void assert_symmetric_and_positive(setup* s) {
   size_t n = s->model->unknown_count;
-  double *r = calloc(n, sizeof *r), *q = calloc(n, sizeof *q), *z = calloc(n, sizeof *z),
-         *w = calloc(n, sizeof *w);
+  double *r = calloc(n, sizeof *r), *q = calloc(n, sizeof *q);
+  float *z = calloc(n, sizeof *z), *w = calloc(n, sizeof *w);
   sn_preconditioner* m = &s->state->preconditioner;
   sn_random random = sn_random_seeded(3);
   for (int trial = 0; trial < 3; ++trial) {
@@ -113,8 +113,8 @@ static void assert_symmetric_and_positive(setup* s) {
     }
     m->apply(m->ctx, s->pool, r, z);
     m->apply(m->ctx, s->pool, q, w);
-    double rz = sn_vector_dot(NULL, n, r, z), qw = sn_vector_dot(NULL, n, q, w);
-    double qz = sn_vector_dot(NULL, n, q, z), rw = sn_vector_dot(NULL, n, r, w);
+    double rz = sn_vector_dot_df(NULL, n, r, z), qw = sn_vector_dot_df(NULL, n, q, w);
+    double qz = sn_vector_dot_df(NULL, n, q, z), rw = sn_vector_dot_df(NULL, n, r, w);
     assert_true(rz > 0 && qw > 0);
     assert_near(qz, rw, 1e-4 * sqrt(rz * qw));
   }
@@ -202,13 +202,15 @@ static void jumps_of_1000_to_1_converge(void** unused) {
     body->mu[e] *= 1000;
     body->lambda[e] *= 1000;
   }
-  // The hierarchy was built of the old material: build it again.
+  // Hierarchy and state were built of the old material: build them again.
+  sn_state_destroy(s.state);
   sn_arena* scratch;
   assert_ok(sn_arena_create(&scratch, &err), &err);
   assert_ok(
       sn_hierarchy_build(body, s.pool, s.model->arena, scratch, &s.model->hierarchies[0], &err),
       &err);
   sn_arena_destroy(scratch);
+  assert_ok(sn_state_create(s.model, s.pool, &s.state, &err), &err);
   sn_study_opts opts = {
       .linear = SN_LINEAR_MULTIGRID, .max = 200, .tolerance = 1e-6, .amount = 0.1, .seed = 1};
   sn_study_result result;
@@ -243,7 +245,9 @@ static void half_the_cells_inverted_converge(void** unused) {
   }
   sn_cg_opts opts = {
       .kind = SN_HESSIAN_DEFINITE, .preconditioner = p, .max = 200, .tolerance = 1e-6};
-  sn_cg_result result = sn_cg_solve(&s.state->problem, s.pool, &opts, &s.state->newton.cg,
+  sn_cg_work work = s.state->newton.cg;
+  work.residual = s.state->newton.trial_gradient;
+  sn_cg_result result = sn_cg_solve(&s.state->problem, s.pool, &opts, &work,
                                     s.state->newton.gradient, s.state->newton.step);
   print_message("%.0f %% of the cells inverted: %d iterations\n", 100 * share, result.iterations);
   assert_int_equal(result.stop, SN_CG_CONVERGED);
@@ -269,6 +273,32 @@ static void every_way_of_the_cycle_solves(void** unused) {
     snprintf(name, sizeof name, "way %zu", w);
     assert_true(iterations(&s, name) < 60);
   }
+}
+
+// Damping given by hand, far above 2 over the largest eigenvalue: a cycle that is not positive. It is
+// weakened until it is, and then does its work.
+static void a_damping_far_too_large_is_weakened_until_it_solves(void** unused) {
+  (void)unused;
+  setup s = cube(16, 0.45);
+  s.scene.solver.multigrid.damping = 1.9;
+  s.scene.gravity = sn_v3(0, -0.3, 0);
+  sn_error err = {0};
+  build(&s);
+  const sn_mg* mg = &s.state->multigrids[0].mg;
+  sn_frame_stats stats;
+  assert_ok(sn_step(s.model, s.state, 1, &stats, &err), &err);
+  print_message("damping 1.9: %d Newton steps\n", stats.newton);
+  assert_true(stats.converged && stats.newton > 0 && mg->caution > 1);
+
+  sn_study_opts opts = {
+      .linear = SN_LINEAR_MULTIGRID, .max = 200, .tolerance = 1e-6, .amount = 0.1, .seed = 1};
+  sn_study_result result;
+  assert_ok(sn_state_study(s.model, s.state, &opts, &result, &err), &err);
+  print_message("damping 1.9: %d iterations, divided by %.2f\n", result.iterations, mg->caution);
+  assert_true(1.9 * mg->levels[0].largest > 2 && mg->caution > 1);
+  assert_true(result.converged && result.iterations < 60 && result.residual <= 1.1e-6);
+  assert_symmetric_and_positive(&s);
+  destroy(&s);
 }
 
 static void all_linear_solvers_agree(void** unused) {
@@ -328,6 +358,7 @@ int main(void) {
       cmocka_unit_test(jumps_of_1000_to_1_converge),
       cmocka_unit_test(half_the_cells_inverted_converge),
       cmocka_unit_test(every_way_of_the_cycle_solves),
+      cmocka_unit_test(a_damping_far_too_large_is_weakened_until_it_solves),
       cmocka_unit_test(all_linear_solvers_agree),
       cmocka_unit_test(a_twisted_bar_needs_few_newton_steps),
   };

@@ -38,25 +38,39 @@ static inline void chain_apply_to(const chain* c, const double* p, double* y) {
   }
 }
 
-static inline double chain_energy(const sn_term* term, sn_pool* pool, const double* u) {
+static inline double chain_evaluate(const sn_term* term, sn_pool* pool, const double* u,
+                                    double* g) {
   (void)pool;
   const chain* c = term->model;
   double y[MOST_UNKNOWNS] = {0}, sum = 0;
   chain_apply_to(c, u, y);
   for (int i = 0; i < 3 * c->node_count; ++i) sum += 0.5 * u[i] * y[i];
+  for (int i = 0; g && i < 3 * c->node_count; ++i) g[i] += y[i];
   return sum;
 }
 
-static inline void chain_gradient(const sn_term* term, sn_pool* pool, const double* u, double* g) {
-  (void)pool;
-  chain_apply_to(term->model, u, g);
-}
-
-static inline void chain_apply(const sn_term* term, sn_pool* pool, sn_hessian kind, const double* p,
-                               double* y) {
+static inline void chain_apply_d(const sn_term* term, sn_pool* pool, sn_hessian kind,
+                                 const double* p, double* y) {
   (void)pool;
   (void)kind;
   chain_apply_to(term->model, p, y);
+}
+
+// All of it in single precision, springs too.
+static inline void chain_apply_f(const sn_term* term, sn_pool* pool, sn_hessian kind,
+                                 const float* p, float* y) {
+  (void)pool;
+  (void)kind;
+  const chain* c = term->model;
+  for (int n = 0; n < c->node_count; ++n) {
+    for (int i = 3 * n; i < 3 * n + 3; ++i) {
+      y[i] += (float)c->anchor[n] * p[i];
+      if (n + 1 == c->node_count) continue;
+      float pull = (float)c->link[n] * (p[i + 3] - p[i]);
+      y[i] -= pull;
+      y[i + 3] += pull;
+    }
+  }
 }
 
 static inline void chain_diagonal(const sn_term* term, sn_pool* pool, double* d) {
@@ -68,8 +82,11 @@ static inline void chain_diagonal(const sn_term* term, sn_pool* pool, double* d)
   }
 }
 
-static const sn_term_ops CHAIN = {"chain", chain_energy, chain_gradient,
-                                  NULL,    chain_apply,  chain_diagonal};
+static const sn_term_ops CHAIN = {.name = "chain",
+                                  .evaluate = chain_evaluate,
+                                  .apply_d = chain_apply_d,
+                                  .apply_f = chain_apply_f,
+                                  .diagonal = chain_diagonal};
 
 // Stiffness from 1 to 1000, so that the diagonal is worth knowing.
 static inline chain make_chain(int node_count, uint64_t seed) {
@@ -85,27 +102,22 @@ typedef struct dead_loads {
   double forces[MOST_UNKNOWNS];
 } dead_loads;
 
-static inline double dead_energy(const sn_term* term, sn_pool* pool, const double* u) {
+static inline double dead_evaluate(const sn_term* term, sn_pool* pool, const double* u, double* g) {
   (void)pool;
   const dead_loads* loads = term->model;
   double sum = 0;
   for (size_t i = 0; i < loads->count; ++i) sum -= loads->forces[i] * u[i];
+  for (size_t i = 0; g && i < loads->count; ++i) g[i] -= loads->forces[i];
   return sum;
 }
 
-static inline void dead_gradient(const sn_term* term, sn_pool* pool, const double* u, double* g) {
-  (void)pool;
-  (void)u;
-  const dead_loads* loads = term->model;
-  for (size_t i = 0; i < loads->count; ++i) g[i] -= loads->forces[i];
-}
-
-static const sn_term_ops DEAD_LOADS = {"loads", dead_energy, dead_gradient, NULL, NULL, NULL};
+static const sn_term_ops DEAD_LOADS = {.name = "loads", .evaluate = dead_evaluate};
 
 // What both solvers write, and the diagonal as preconditioner. Stays where it was begun.
 typedef struct solver {
   sn_arena* arena;
   sn_newton_work work;
+  sn_cg_work cg;  // for CG without Newton around it
   sn_jacobi jacobi;
   sn_preconditioner diagonal;
 } solver;
@@ -114,6 +126,8 @@ static inline void solver_begin(solver* s, const sn_problem* problem, int max_st
   size_t count = problem->unknown_count;
   assert_int_equal(sn_arena_create(&s->arena, NULL), SN_OK);
   assert_int_equal(sn_newton_work_create(count, max_steps, s->arena, &s->work, NULL), SN_OK);
+  s->cg = s->work.cg;
+  s->cg.residual = s->work.trial_gradient;
   s->jacobi.problem = problem;
   assert_int_equal(SN_ARENA_NEW(s->arena, count, &s->jacobi.diagonal, NULL), SN_OK);
   s->diagonal = sn_jacobi_preconditioner(&s->jacobi);

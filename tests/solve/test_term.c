@@ -32,16 +32,16 @@ static void energies_add_up_and_so_do_their_sizes(void** unused) {
   (void)unused;
   term_case c;
   fill_case(&c);
-  double springs = chain_energy(&c.terms[0], NULL, c.u), magnitude;
-  double loads = dead_energy(&c.terms[1], NULL, c.u);
+  double springs = chain_evaluate(&c.terms[0], NULL, c.u, NULL), g[UNKNOWNS], scratch[UNKNOWNS];
+  double loads = dead_evaluate(&c.terms[1], NULL, c.u, NULL);
   for (int sign = -1; sign <= 1; sign += 2) {
     if ((loads < 0) != (sign < 0)) {
       for (int i = 0; i < UNKNOWNS; ++i) c.loads.forces[i] *= -1;
       loads = -loads;
     }
-    assert_true(sn_problem_energy(&c.problem, NULL, c.u, &magnitude) == springs + loads);
-    assert_true(magnitude == springs + fabs(loads));
-    assert_true(sn_problem_energy(&c.problem, NULL, c.u, NULL) == springs + loads);
+    sn_evaluation found = sn_problem_evaluate(&c.problem, NULL, c.u, g, scratch);
+    assert_true(found.energy == springs + loads);
+    assert_true(found.magnitude == springs + fabs(loads));
   }
 }
 
@@ -56,10 +56,10 @@ static void gradients_add_up_except_at_held_nodes(void** unused) {
   term_case c;
   fill_case(&c);
   double springs[UNKNOWNS] = {0}, loads[UNKNOWNS] = {0}, g[UNKNOWNS], scratch[UNKNOWNS];
-  chain_gradient(&c.terms[0], NULL, c.u, springs);
-  dead_gradient(&c.terms[1], NULL, c.u, loads);
+  chain_evaluate(&c.terms[0], NULL, c.u, springs);
+  dead_evaluate(&c.terms[1], NULL, c.u, loads);
   for (int i = 0; i < UNKNOWNS; ++i) g[i] = scratch[i] = NAN;
-  double size = sn_problem_gradient(&c.problem, NULL, c.u, g, scratch);
+  double size = sn_problem_evaluate(&c.problem, NULL, c.u, g, scratch).forces;
   for (int i = 0; i < UNKNOWNS; ++i) {
     assert_true(g[i] == (HELD[i / 3] ? 0 : springs[i] + loads[i]));
   }
@@ -73,14 +73,22 @@ static void products_are_zero_at_held_nodes(void** unused) {
   term_case c;
   fill_case(&c);
   double p[UNKNOWNS], y[UNKNOWNS], expected[UNKNOWNS] = {0};
+  float p_f[UNKNOWNS], y_f[UNKNOWNS], expected_f[UNKNOWNS] = {0};
   for (int i = 0; i < UNKNOWNS; ++i) {
     p[i] = HELD[i / 3] ? 0 : c.u[i];
+    p_f[i] = (float)p[i];
     y[i] = NAN;
+    y_f[i] = NAN;
   }
   chain_apply_to(&c.springs, p, expected);
+  chain_apply_f(&c.terms[0], NULL, SN_HESSIAN_EXACT, p_f, expected_f);
   sn_problem_linearise(&c.problem, NULL, c.u);
-  sn_problem_apply(&c.problem, NULL, SN_HESSIAN_EXACT, p, y);
-  for (int i = 0; i < UNKNOWNS; ++i) assert_true(y[i] == (HELD[i / 3] ? 0 : expected[i]));
+  sn_problem_apply_d(&c.problem, NULL, SN_HESSIAN_EXACT, p, y);
+  sn_problem_apply_f(&c.problem, NULL, SN_HESSIAN_EXACT, p_f, y_f);
+  for (int i = 0; i < UNKNOWNS; ++i) {
+    assert_true(y[i] == (HELD[i / 3] ? 0 : expected[i]));
+    assert_true(y_f[i] == (HELD[i / 3] ? 0 : expected_f[i]));
+  }
 }
 
 static void the_diagonal_is_one_at_held_nodes(void** unused) {

@@ -17,34 +17,38 @@ static const size_t COUNTS[] = {0, 1, 2, 3, 7, 6141, 6144, 6147, 100002, 5000001
 #define MOST 5000001
 
 static double *x, *y, *d, *expected;
-
-static double* new_vector(void) {
-  double* v = malloc(MOST * sizeof *v);
-  assert_non_null(v);
-  return v;
-}
+static float *x_f, *y_f, *expected_f;
+static double** const WIDE[] = {&x, &y, &d, &expected};
+static float** const NARROW[] = {&x_f, &y_f, &expected_f};
 
 static int make_vectors(void** unused) {
   (void)unused;
-  x = new_vector();
-  y = new_vector();
-  d = new_vector();
-  expected = new_vector();
+  for (size_t v = 0; v < sizeof WIDE / sizeof *WIDE; ++v) {
+    *WIDE[v] = malloc(MOST * sizeof(double));
+    assert_non_null(*WIDE[v]);
+  }
+  for (size_t v = 0; v < sizeof NARROW / sizeof *NARROW; ++v) {
+    *NARROW[v] = malloc(MOST * sizeof(float));
+    assert_non_null(*NARROW[v]);
+  }
   return 0;
 }
 
 static int free_vectors(void** unused) {
   (void)unused;
-  free(x);
-  free(y);
-  free(d);
-  free(expected);
+  for (size_t v = 0; v < sizeof WIDE / sizeof *WIDE; ++v) free(*WIDE[v]);
+  for (size_t v = 0; v < sizeof NARROW / sizeof *NARROW; ++v) free(*NARROW[v]);
   return 0;
 }
 
 static void randomise(double* v, uint64_t seed) {
   sn_random random = sn_random_seeded(seed);
   for (size_t i = 0; i < MOST; ++i) v[i] = sn_random_symmetric(&random);
+}
+
+static void randomise_f(float* v, uint64_t seed) {
+  sn_random random = sn_random_seeded(seed);
+  for (size_t i = 0; i < MOST; ++i) v[i] = (float)sn_random_symmetric(&random);
 }
 
 static sn_pool* make_pool(int threads) {
@@ -57,16 +61,23 @@ static void start(void) {
   randomise(x, 1);
   randomise(y, 2);
   memcpy(expected, y, MOST * sizeof *y);
+  randomise_f(x_f, 5);
+  randomise_f(y_f, 6);
+  memcpy(expected_f, y_f, MOST * sizeof *y_f);
 }
 
 // The first n as expected, and what lies behind them as it was.
 static void assert_expected(size_t n) {
-  assert_memory_equal(y, expected, n * sizeof *y);
-  size_t behind = MOST - n < 100 ? MOST - n : 100;
-  assert_memory_equal(y + n, expected + n, behind * sizeof *y);
+  size_t count = MOST - n < 100 ? MOST : n + 100;
+  assert_memory_equal(y, expected, count * sizeof *y);
 }
 
-static void fill_and_copy_set_every_item(void** unused) {
+static void assert_expected_f(size_t n) {
+  size_t count = MOST - n < 100 ? MOST : n + 100;
+  assert_memory_equal(y_f, expected_f, count * sizeof *y_f);
+}
+
+static void fill_copy_and_narrow_set_every_item(void** unused) {
   (void)unused;
   sn_pool* pool = make_pool(3);
   for (size_t c = 0; c < COUNT_CHOICES; ++c) {
@@ -77,11 +88,17 @@ static void fill_and_copy_set_every_item(void** unused) {
     for (size_t i = 0; i < COUNTS[c]; ++i) expected[i] = x[i];
     sn_vector_copy(pool, COUNTS[c], x, y);
     assert_expected(COUNTS[c]);
+    for (size_t i = 0; i < COUNTS[c]; ++i) expected_f[i] = -0.3f;
+    sn_vector_fill_f(pool, COUNTS[c], -0.3f, y_f);
+    assert_expected_f(COUNTS[c]);
+    for (size_t i = 0; i < COUNTS[c]; ++i) expected_f[i] = (float)x[i];
+    sn_vector_narrow(pool, COUNTS[c], x, y_f);
+    assert_expected_f(COUNTS[c]);
   }
   sn_pool_destroy(pool);
 }
 
-static void add_scale_and_divide_are_done_item_by_item(void** unused) {
+static void sums_multiples_and_quotients_are_made_item_by_item(void** unused) {
   (void)unused;
   sn_pool* pool = make_pool(3);
   randomise(d, 3);
@@ -90,12 +107,36 @@ static void add_scale_and_divide_are_done_item_by_item(void** unused) {
     for (size_t i = 0; i < COUNTS[c]; ++i) expected[i] += -1.7 * x[i];
     sn_vector_add(pool, COUNTS[c], -1.7, x, y);
     assert_expected(COUNTS[c]);
-    for (size_t i = 0; i < COUNTS[c]; ++i) expected[i] = x[i] + 0.3 * expected[i];
-    sn_vector_scale_add(pool, COUNTS[c], x, 0.3, y);
+    for (size_t i = 0; i < COUNTS[c]; ++i) expected[i] += 0.9 * (double)x_f[i];
+    sn_vector_add_f(pool, COUNTS[c], 0.9, x_f, y);
     assert_expected(COUNTS[c]);
-    for (size_t i = 0; i < COUNTS[c]; ++i) expected[i] = x[i] / d[i];
-    sn_vector_divide(pool, COUNTS[c], x, d, y);
+    for (size_t i = 0; i < COUNTS[c]; ++i) expected[i] = 1.3 * x[i] + 0.7 * expected[i];
+    sn_vector_combine(pool, COUNTS[c], 1.3, x, 0.7, y);
     assert_expected(COUNTS[c]);
+    for (size_t i = 0; i < COUNTS[c]; ++i) expected[i] *= -0.1;
+    sn_vector_scale(pool, COUNTS[c], -0.1, y);
+    assert_expected(COUNTS[c]);
+    for (size_t i = 0; i < COUNTS[c]; ++i) expected_f[i] = x_f[i] + 0.3f * expected_f[i];
+    sn_vector_scale_add_f(pool, COUNTS[c], x_f, 0.3, y_f);
+    assert_expected_f(COUNTS[c]);
+    for (size_t i = 0; i < COUNTS[c]; ++i) expected_f[i] = (float)(x[i] / d[i]);
+    sn_vector_divide(pool, COUNTS[c], x, d, y_f);
+    assert_expected_f(COUNTS[c]);
+  }
+  sn_pool_destroy(pool);
+}
+
+static void a_multiple_of_zero_is_not_read(void** unused) {
+  (void)unused;
+  sn_pool* pool = make_pool(3);
+  for (size_t c = 0; c < COUNT_CHOICES; ++c) {
+    start();
+    for (size_t i = 0; i < COUNTS[c]; ++i) {
+      y_f[i] = i % 2 ? NAN : INFINITY;
+      expected_f[i] = x_f[i];
+    }
+    sn_vector_scale_add_f(pool, COUNTS[c], x_f, 0, y_f);
+    assert_expected_f(COUNTS[c]);
   }
   sn_pool_destroy(pool);
 }
@@ -111,28 +152,41 @@ static void mask_sets_the_three_items_of_marked_nodes_only(void** unused) {
     if (COUNTS[c] % 3) continue;
     start();
     for (size_t n = 0; n < COUNTS[c] / 3; ++n) {
-      for (int i = 0; i < 3 && held[n]; ++i) expected[3 * n + (size_t)i] = -4;
+      for (size_t i = 3 * n; i < 3 * n + 3 && held[n]; ++i) expected[i] = expected_f[i] = -4;
     }
     sn_vector_mask(pool, COUNTS[c], held, -4, y);
     assert_expected(COUNTS[c]);
+    sn_vector_mask_f(pool, COUNTS[c], held, -4, y_f);
+    assert_expected_f(COUNTS[c]);
   }
   free(held);
   sn_pool_destroy(pool);
+}
+
+// Two vectors of doubles, two of floats, or one of each.
+typedef enum dot_kind { DOT, DOT_F, DOT_DF, DOTS } dot_kind;
+
+static double dot(sn_pool* pool, dot_kind kind, size_t n) {
+  if (kind == DOT) return sn_vector_dot(pool, n, x, y);
+  return kind == DOT_F ? sn_vector_dot_f(pool, n, x_f, y_f) : sn_vector_dot_df(pool, n, x, y_f);
 }
 
 static void dot_is_the_sum_of_products(void** unused) {
   (void)unused;
   double worst = 0;
   start();
-  for (size_t c = 0; c < COUNT_CHOICES; ++c) {
-    long double sum = 0, size = 0;
-    for (size_t i = 0; i < COUNTS[c]; ++i) {
-      sum += (long double)x[i] * y[i];
-      size += fabsl((long double)x[i] * y[i]);
+  for (int kind = 0; kind < DOTS; ++kind) {
+    for (size_t c = 0; c < COUNT_CHOICES; ++c) {
+      long double sum = 0, size = 0;
+      for (size_t i = 0; i < COUNTS[c]; ++i) {
+        long double a = kind == DOT_F ? x_f[i] : x[i], b = kind == DOT ? y[i] : y_f[i];
+        sum += a * b;
+        size += fabsl(a * b);
+      }
+      double found = dot(NULL, (dot_kind)kind, COUNTS[c]);
+      if (COUNTS[c] == 0) assert_true(found == 0);
+      if (COUNTS[c] > 0) worst = fmax(worst, (double)(fabsl(found - sum) / size));
     }
-    double found = sn_vector_dot(NULL, COUNTS[c], x, y);
-    if (COUNTS[c] == 0) assert_true(found == 0);
-    if (COUNTS[c] > 0) worst = fmax(worst, (double)(fabsl(found - sum) / size));
   }
   print_message("worst %.1e of the sum of sizes\n", worst);
   assert_true(worst <= 1e-14);
@@ -144,10 +198,11 @@ static void dot_has_the_same_bits_for_any_number_of_threads(void** unused) {
   start();
   for (size_t t = 0; t < 4; ++t) {
     sn_pool* pool = make_pool(THREADS[t]);
-    for (size_t c = 0; c < COUNT_CHOICES; ++c) {
-      double alone = sn_vector_dot(NULL, COUNTS[c], x, y);
+    for (size_t k = 0; k < DOTS * COUNT_CHOICES; ++k) {
+      dot_kind kind = (dot_kind)(k % DOTS);
+      double alone = dot(NULL, kind, COUNTS[k / DOTS]);
       for (int again = 0; again < 3; ++again) {
-        double found = sn_vector_dot(pool, COUNTS[c], x, y);
+        double found = dot(pool, kind, COUNTS[k / DOTS]);
         assert_memory_equal(&found, &alone, sizeof found);
       }
     }
@@ -157,8 +212,9 @@ static void dot_has_the_same_bits_for_any_number_of_threads(void** unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(fill_and_copy_set_every_item),
-      cmocka_unit_test(add_scale_and_divide_are_done_item_by_item),
+      cmocka_unit_test(fill_copy_and_narrow_set_every_item),
+      cmocka_unit_test(sums_multiples_and_quotients_are_made_item_by_item),
+      cmocka_unit_test(a_multiple_of_zero_is_not_read),
       cmocka_unit_test(mask_sets_the_three_items_of_marked_nodes_only),
       cmocka_unit_test(dot_is_the_sum_of_products),
       cmocka_unit_test(dot_has_the_same_bits_for_any_number_of_threads),

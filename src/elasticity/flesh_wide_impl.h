@@ -1,0 +1,314 @@
+// The parts of flesh_kernels_impl.h that both precisions have, for SN_REAL. A packet of eight
+// families takes one go in single and two in double precision; `lane` is the first of a go.
+
+#define KEEP SN_P(sn_wide_keep)
+
+// A chunk's private nodes, four numbers each so that one is a vector.
+typedef struct SN_P(private_nodes) {
+  _Alignas(64) SN_REAL at[SN_CHUNK_MAX_NODES][4];
+} SN_P(private_nodes);
+
+static uint32_t SN_P(clear_nodes)(const sn_families* f, size_t chunk, SN_P(private_nodes) * nodes) {
+  uint32_t count = f->node_starts[chunk + 1] - f->node_starts[chunk];
+  memset(nodes->at, 0, (count + 1) * sizeof nodes->at[0]);
+  return count;
+}
+
+// A node is copied as four numbers, of which the last belongs to the next node and is never looked at;
+// the very last node has no next one.
+static void SN_P(fetch_nodes)(const sn_flesh* flesh, size_t chunk, const SN_REAL* x,
+                              SN_P(private_nodes) * nodes) {
+  const sn_families* f = flesh->families;
+  const uint32_t *list = f->chunk_nodes + f->node_starts[chunk], last = flesh->tree->node_count - 1;
+  uint32_t count = f->node_starts[chunk + 1] - f->node_starts[chunk];
+  for (uint32_t i = 0; i < count; ++i) {
+    memcpy(nodes->at[i], x + 3 * (size_t)list[i], (list[i] == last ? 3 : 4) * sizeof(SN_REAL));
+  }
+  memset(nodes->at[count], 0, sizeof nodes->at[count]);
+}
+
+// Own nodes' sums into the result, the others' into this chunk's slots.
+static void SN_P(deliver_nodes)(const sn_families* f, size_t chunk,
+                                const SN_P(private_nodes) * nodes, SN_REAL* slots, SN_REAL* y) {
+  const uint32_t* list = f->chunk_nodes + f->node_starts[chunk];
+  uint32_t count = f->node_starts[chunk + 1] - f->node_starts[chunk], own = f->own_counts[chunk];
+  for (uint32_t i = 0; i < own; ++i) {
+    SN_REAL* to = y + 3 * (size_t)list[i];
+    to[0] += nodes->at[i][0];
+    to[1] += nodes->at[i][1];
+    to[2] += nodes->at[i][2];
+  }
+  SN_REAL* slot = slots + 3 * (size_t)f->slot_starts[chunk];
+  for (uint32_t i = own; i < count; ++i, slot += 3) {
+    slot[0] = nodes->at[i][0];
+    slot[1] = nodes->at[i][1];
+    slot[2] = nodes->at[i][2];
+  }
+}
+
+static inline uint32_t SN_P(any_hanging)(const uint32_t words[SN_P(SN_LANES)]) {
+  uint32_t any = 0;
+  for (int lane = 0; lane < SN_P(SN_LANES); ++lane) any |= words[lane];
+  return any;
+}
+
+// Values at the lattice points of a go: [point][axis].
+static inline void SN_P(load_lattice)(const sn_families* f, uint32_t packet, int lane,
+                                      const SN_P(private_nodes) * nodes, WIDE v[POINTS][3]) {
+  const uint16_t* local = f->local + (size_t)packet * POINTS * LANES + lane;
+  for (int p = 0; p < POINTS; ++p) SN_P(sn_wide_gather)(nodes->at, local + p * LANES, v[p]);
+  const uint32_t* words = f->hanging + (size_t)packet * LANES + lane;
+  uint32_t any = SN_P(any_hanging)(words);
+  if (!any) return;
+  for (int e = 0; e < 12; ++e) {
+    const uint8_t* p = EDGES[e];
+    if (!(any >> p[0] & 1)) continue;
+    MASK hangs = SN_P(sn_mask_bit)(words, p[0]);
+    for (int i = 0; i < 3; ++i) {
+      v[p[0]][i] = SELECT(hangs, SET((SN_REAL)0.5) * (v[p[1]][i] + v[p[2]][i]), v[p[0]][i]);
+    }
+  }
+  for (int e = 0; e < 6; ++e) {
+    const uint8_t* p = FACES[e];
+    if (!(any >> p[0] & 1)) continue;
+    MASK hangs = SN_P(sn_mask_bit)(words, p[0]);
+    for (int i = 0; i < 3; ++i) {
+      WIDE sum = (v[p[1]][i] + v[p[2]][i]) + (v[p[3]][i] + v[p[4]][i]);
+      v[p[0]][i] = SELECT(hangs, SET((SN_REAL)0.25) * sum, v[p[0]][i]);
+    }
+  }
+}
+
+// The transpose of load_lattice; v is used up.
+static inline void SN_P(add_lattice)(const sn_families* f, uint32_t packet, int lane,
+                                     WIDE v[POINTS][3], SN_P(private_nodes) * nodes) {
+  const uint32_t* words = f->hanging + (size_t)packet * LANES + lane;
+  uint32_t any = SN_P(any_hanging)(words);
+  for (int e = 0; e < 12 && any; ++e) {
+    const uint8_t* p = EDGES[e];
+    if (!(any >> p[0] & 1)) continue;
+    MASK hangs = SN_P(sn_mask_bit)(words, p[0]);
+    for (int i = 0; i < 3; ++i) {
+      WIDE share = KEEP(hangs, SET((SN_REAL)0.5) * v[p[0]][i]);
+      for (int c = 1; c < 3; ++c) v[p[c]][i] += share;
+      v[p[0]][i] = KEEP(~hangs, v[p[0]][i]);
+    }
+  }
+  for (int e = 0; e < 6 && any; ++e) {
+    const uint8_t* p = FACES[e];
+    if (!(any >> p[0] & 1)) continue;
+    MASK hangs = SN_P(sn_mask_bit)(words, p[0]);
+    for (int i = 0; i < 3; ++i) {
+      WIDE share = KEEP(hangs, SET((SN_REAL)0.25) * v[p[0]][i]);
+      for (int c = 1; c < 5; ++c) v[p[c]][i] += share;
+      v[p[0]][i] = KEEP(~hangs, v[p[0]][i]);
+    }
+  }
+  const uint16_t* local = f->local + (size_t)packet * POINTS * LANES + lane;
+  for (int p = 0; p < POINTS; ++p) SN_P(sn_wide_scatter)(v[p], local + p * LANES, nodes->at);
+}
+
+// Modes 1..7 of one axis from the corners of a child, v being its first lattice point.
+static inline void SN_P(to_modes)(WIDE (*v)[3], int i, WIDE s[8]) {
+  WIDE e0 = v[0][i] + v[1][i], o0 = v[1][i] - v[0][i];
+  WIDE e1 = v[3][i] + v[4][i], o1 = v[4][i] - v[3][i];
+  WIDE e2 = v[9][i] + v[10][i], o2 = v[10][i] - v[9][i];
+  WIDE e3 = v[12][i] + v[13][i], o3 = v[13][i] - v[12][i];
+  WIDE low = e1 - e0, high = e3 - e2;
+  s[2] = low + high;
+  s[6] = high - low;
+  s[4] = (e2 + e3) - (e0 + e1);
+  low = o0 + o1, high = o2 + o3;
+  s[1] = low + high;
+  s[5] = high - low;
+  low = o1 - o0, high = o3 - o2;
+  s[3] = low + high;
+  s[7] = high - low;
+}
+
+// Its transpose, added to the corners.
+static inline void SN_P(add_modes)(const WIDE s[8], int i, WIDE (*v)[3]) {
+  WIDE d23 = s[2] - s[3], a23 = s[2] + s[3], d45 = s[4] - s[5], a45 = s[4] + s[5];
+  WIDE d67 = s[6] - s[7], a67 = s[6] + s[7];
+  WIDE low = s[1] + d23, high = d45 - d67;  // `low` with its sign turned
+  v[0][i] -= low + high;
+  v[9][i] += high - low;
+  low = s[1] - a23, high = a45 - a67;
+  v[1][i] += low - high;
+  v[10][i] += low + high;
+  low = d23 - s[1], high = d45 + d67;
+  v[3][i] += low - high;
+  v[12][i] += low + high;
+  low = s[1] + a23, high = a45 + a67;
+  v[4][i] += low - high;
+  v[13][i] += low + high;
+}
+
+static inline void SN_P(load_tangent)(const float* tangent, int lane, int first, int count,
+                                      WIDE* out) {
+  for (int i = 0; i < count; ++i) out[i] = SN_P(sn_wide_load)(tangent + (first + i) * LANES + lane);
+}
+
+static inline void SN_P(symmetric_product)(const WIDE L[6], const WIDE w[3], WIDE l[3]) {
+  l[0] = FMA(L[0], w[0], FMA(L[3], w[1], L[5] * w[2]));
+  l[1] = FMA(L[3], w[0], FMA(L[1], w[1], L[4] * w[2]));
+  l[2] = FMA(L[5], w[0], FMA(L[4], w[1], L[2] * w[2]));
+}
+
+// L of the kind asked for: the definite one lies behind R, the exact one by itself.
+static inline void SN_P(load_L)(const sn_flesh_work* work, uint32_t packet, int child, int lane,
+                                sn_hessian kind, WIDE L[6]) {
+  if (kind == SN_HESSIAN_DEFINITE) {
+    SN_P(load_tangent)(tangent_of(work, packet, child), lane, SN_TANGENT_L, 6, L);
+  } else {
+    SN_P(load_tangent)(work->exact + ((size_t)packet * 8 + child) * 6 * LANES, lane, 0, 6, L);
+  }
+}
+
+// Ask for the tangents of the child after the next: they come from far away, once a product.
+static inline void SN_P(prefetch_tangent)(const sn_flesh_work* work, uint32_t packet, int child,
+                                          sn_hessian kind) {
+  const char* at = (const char*)tangent_of(work, packet, child + 2);
+  for (int line = 0; line < SN_TANGENT_SIZE * LANES * 4; line += 64) __builtin_prefetch(at + line);
+  if (kind == SN_HESSIAN_DEFINITE) return;
+  at = (const char*)(work->exact + ((size_t)packet * 8 + child + 2) * 6 * LANES);
+  for (int line = 0; line < 6 * LANES * 4; line += 64) __builtin_prefetch(at + line);
+}
+
+// y += K v for one child of each lane. With the rows r_i of R and s_i of the linear modes,
+//     trace = sum r_i.s_i,  w = sum s_i x r_i,  and row i of the result is  a s_i + b trace r_i + r_i x l.
+static inline void SN_P(apply_child)(const sn_flesh_work* work, uint32_t packet, int child,
+                                     int lane, sn_hessian kind, WIDE h2, WIDE h3, WIDE (*v)[3],
+                                     WIDE (*y)[3]) {
+  const float* tangent = tangent_of(work, packet, child);
+  WIDE s[3][8], r[3], L[6], ab[2], l[3], w[3], trace;
+  SN_P(load_tangent)(tangent, lane, SN_TANGENT_MATERIAL, 2, ab);
+  WIDE a2 = ab[0] * h2, a3 = ab[0] * h3;
+  for (int i = 0; i < 3; ++i) {
+    SN_P(to_modes)(v + CHILD[child], i, s[i]);
+    s[i][3] *= a2;
+    s[i][5] *= a2;
+    s[i][6] *= a2;
+    s[i][7] *= a3;
+    SN_P(load_tangent)(tangent, lane, SN_TANGENT_R + 3 * i, 3, r);
+    WIDE s1 = s[i][1], s2 = s[i][2], s4 = s[i][4];
+    if (i == 0) {
+      trace = r[0] * s1;
+      w[0] = s2 * r[2], w[1] = s4 * r[0], w[2] = s1 * r[1];
+    } else {
+      trace = FMA(r[0], s1, trace);
+      w[0] = FMA(s2, r[2], w[0]), w[1] = FMA(s4, r[0], w[1]), w[2] = FMA(s1, r[1], w[2]);
+    }
+    trace = FMA(r[2], s4, FMA(r[1], s2, trace));
+    w[0] = FMA(-s4, r[1], w[0]), w[1] = FMA(-s1, r[2], w[1]), w[2] = FMA(-s2, r[0], w[2]);
+  }
+  SN_P(load_L)(work, packet, child, lane, kind, L);
+  SN_P(symmetric_product)(L, w, l);
+  trace *= ab[1];
+  for (int i = 0; i < 3; ++i) {
+    SN_P(load_tangent)(tangent, lane, SN_TANGENT_R + 3 * i, 3, r);
+    s[i][1] = FMA(-r[2], l[1], FMA(r[1], l[2], FMA(r[0], trace, ab[0] * s[i][1])));
+    s[i][2] = FMA(-r[0], l[2], FMA(r[2], l[0], FMA(r[1], trace, ab[0] * s[i][2])));
+    s[i][4] = FMA(-r[1], l[0], FMA(r[0], l[1], FMA(r[2], trace, ab[0] * s[i][4])));
+    SN_P(add_modes)(s[i], i, y + CHILD[child]);
+  }
+}
+
+static void SN_P(apply)(const sn_flesh* flesh, sn_flesh_work* work, sn_hessian kind, size_t chunk,
+                        const SN_REAL* p, SN_REAL* y) {
+  const sn_families* f = flesh->families;
+  SN_P(private_nodes) in, out;
+  WIDE h2 = SET((SN_REAL)(flesh->hourglass * SN_HOURGLASS_EDGE));
+  WIDE h3 = SET((SN_REAL)(flesh->hourglass * SN_HOURGLASS_CORNER));
+  SN_P(fetch_nodes)(flesh, chunk, p, &in);
+  SN_P(clear_nodes)(f, chunk, &out);
+  for (uint32_t packet = (uint32_t)chunk * SN_CHUNK_PACKETS; packet < chunk_end(flesh, chunk);
+       ++packet) {
+    for (int lane = 0; lane < LANES; lane += SN_P(SN_LANES)) {
+      WIDE v[POINTS][3], sums[POINTS][3];
+      SN_P(load_lattice)(f, packet, lane, &in, v);
+      memset(sums, 0, sizeof sums);
+      for (int child = 0; child < 8; ++child) {
+        if (lane == 0) SN_P(prefetch_tangent)(work, packet, child, kind);
+        SN_P(apply_child)(work, packet, child, lane, kind, h2, h3, v, sums);
+      }
+      SN_P(add_lattice)(f, packet, lane, sums, &out);
+    }
+  }
+  SN_P(deliver_nodes)(f, chunk, &out, work->slots, y);
+}
+
+// The value at each corner of child k of the shape function of its conforming node k ^ away: 1 at a
+// corner that does not hang, its share at those that do (octree/hanging.h).
+static inline void SN_P(shape_function)(int k, int away, MASK hangs[8], WIDE corner[8]) {
+  WIDE one = SET(1), half = SET((SN_REAL)0.5), quarter = SET((SN_REAL)0.25);
+  for (int c = 0; c < 8; ++c) corner[c] = SET(0);
+  for (int d = 0; d < 8; ++d) {
+    if ((away & ~d) || d == 7) continue;  // corners k ^ d with d within or above `away`
+    WIDE share = d == 3 || d == 5 || d == 6 ? quarter : half;
+    if (d == away) {
+      corner[k ^ d] = away == 0 ? one : SELECT(hangs[d], share, one);
+    } else {
+      corner[k ^ d] = KEEP(hangs[d], share);
+    }
+  }
+  if (away == 7) corner[k ^ 7] = one;
+}
+
+// The diagonal entries of one child of each lane. A node that stands for a hanging corner gets its
+// entry at the parent's corner.
+static inline void SN_P(add_child_diagonal)(const sn_flesh_work* work, uint32_t packet, int k,
+                                            int lane, sn_hessian kind, const uint32_t* words,
+                                            WIDE h2, WIDE h3, WIDE (*d)[3]) {
+  WIDE R[9], L[6], ab[2];
+  const float* tangent = tangent_of(work, packet, k);
+  SN_P(load_tangent)(tangent, lane, SN_TANGENT_R, 9, R);
+  SN_P(load_tangent)(tangent, lane, SN_TANGENT_MATERIAL, 2, ab);
+  SN_P(load_L)(work, packet, k, lane, kind, L);
+  MASK hangs[8];
+  for (int away = 0; away < 8; ++away) {
+    hangs[away] = SN_P(sn_mask_bit)(words, sn_family_corner(k, k ^ away));
+  }
+  for (int away = 0; away < 8; ++away) {
+    WIDE corner[8], lattice[14][3], s[8];
+    SN_P(shape_function)(k, away, hangs, corner);
+    for (int c = 0; c < 8; ++c) lattice[CHILD[c]][0] = corner[c];
+    SN_P(to_modes)(lattice, 0, s);
+    WIDE hourglass = FMA(h2, SN_P(dot3)(s[3], s[5], s[6], s[3], s[5], s[6]), h3 * s[7] * s[7]);
+    WIDE same = ab[0] * (SN_P(dot3)(s[1], s[2], s[4], s[1], s[2], s[4]) + hourglass);
+    // dF = e_i s^T: tr(R^T dF) = r.s and w = s x r, with r the i-th row of R.
+    for (int i = 0; i < 3; ++i) {
+      const WIDE* r = R + 3 * i;
+      WIDE trace = SN_P(dot3)(r[0], r[1], r[2], s[1], s[2], s[4]), l[3];
+      WIDE w[3] = {FMA(s[2], r[2], -(s[4] * r[1])), FMA(s[4], r[0], -(s[1] * r[2])),
+                   FMA(s[1], r[1], -(s[2] * r[0]))};
+      SN_P(symmetric_product)(L, w, l);
+      WIDE value = same + FMA(ab[1] * trace, trace, SN_P(dot3)(w[0], w[1], w[2], l[0], l[1], l[2]));
+      d[sn_family_corner(k, k ^ away)][i] += KEEP(~hangs[away], value);
+      d[sn_family_corner(k ^ away, k ^ away)][i] += KEEP(hangs[away], value);
+    }
+  }
+}
+
+static void SN_P(diagonal)(const sn_flesh* flesh, sn_flesh_work* work, sn_hessian kind,
+                           size_t chunk, SN_REAL* y) {
+  const sn_families* f = flesh->families;
+  SN_P(private_nodes) out;
+  WIDE h2 = SET((SN_REAL)(flesh->hourglass * SN_HOURGLASS_EDGE));
+  WIDE h3 = SET((SN_REAL)(flesh->hourglass * SN_HOURGLASS_CORNER));
+  SN_P(clear_nodes)(f, chunk, &out);
+  for (uint32_t packet = (uint32_t)chunk * SN_CHUNK_PACKETS; packet < chunk_end(flesh, chunk);
+       ++packet) {
+    for (int lane = 0; lane < LANES; lane += SN_P(SN_LANES)) {
+      WIDE sums[POINTS][3];
+      memset(sums, 0, sizeof sums);
+      for (int k = 0; k < 8; ++k) {
+        SN_P(add_child_diagonal)
+        (work, packet, k, lane, kind, f->hanging + (size_t)packet * LANES + lane, h2, h3, sums);
+      }
+      const uint16_t* local = f->local + (size_t)packet * POINTS * LANES + lane;
+      for (int p = 0; p < POINTS; ++p) SN_P(sn_wide_scatter)(sums[p], local + p * LANES, out.at);
+    }
+  }
+  SN_P(deliver_nodes)(f, chunk, &out, work->slots, y);
+}

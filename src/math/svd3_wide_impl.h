@@ -1,0 +1,115 @@
+// svd3_impl.h for all lanes at once, static, for SN_REAL. Lanes that are close to singular go through
+// the plain decomposition, one by one.
+//
+//     R = U V^T,  F = U diag(s) V^T,  s0 >= s1 >= |s2|
+
+#define WIDE SN_P(sn_wide)
+#define MASK SN_P(sn_mask)
+#define FMA SN_P(sn_wide_fma)
+#define SET SN_P(sn_wide_set)
+#define SELECT SN_P(sn_wide_select)
+#define SQRT SN_P(sn_wide_sqrt)
+
+static inline WIDE SN_P(dot3)(WIDE ax, WIDE ay, WIDE az, WIDE bx, WIDE by, WIDE bz) {
+  return FMA(ax, bx, FMA(ay, by, az * bz));
+}
+
+static inline WIDE SN_P(columns_dot)(const WIDE A[9], int p, int q) {
+  return SN_P(dot3)(A[p], A[3 + p], A[6 + p], A[q], A[3 + q], A[6 + q]);
+}
+
+static inline void SN_P(turn_columns)(WIDE A[9], int p, int q, WIDE c, WIDE s) {
+  for (int i = 0; i < 9; i += 3) {
+    WIDE a = A[i + p], b = A[i + q];
+    A[i + p] = FMA(c, a, -(s * b));
+    A[i + q] = FMA(s, a, c * b);
+  }
+}
+
+// Make columns p and q of B orthogonal by a rotation, done to V as well. Which lanes were not?
+static inline MASK SN_P(make_orthogonal)(WIDE B[9], WIDE V[9], int p, int q) {
+  const SN_REAL round_off = sizeof(SN_REAL) == sizeof(double) ? (SN_REAL)4.9e-32 : (SN_REAL)1.4e-14;
+  WIDE zero = SET(0), one = SET(1);
+  WIDE alpha = SN_P(columns_dot)(B, p, p), beta = SN_P(columns_dot)(B, q, q);
+  WIDE gamma = SN_P(columns_dot)(B, p, q);
+  MASK turn = gamma * gamma > SET(round_off) * alpha * beta;
+  if (!SN_P(sn_mask_any)(turn)) return turn;
+  // The smaller rotation that zeroes gamma: tan = 2 gamma sign(d) / (|d| + sqrt(d^2 + 4 gamma^2))
+  WIDE d = beta - alpha, twice = gamma + gamma;
+  MASK negative = d < zero;
+  WIDE size = SELECT(negative, -d, d);
+  WIDE below = size + SQRT(FMA(d, d, twice * twice));
+  WIDE t = SN_P(sn_wide_keep)(turn, SELECT(negative, -twice, twice)) / SELECT(turn, below, one);
+  WIDE c = one / SQRT(FMA(t, t, one));
+  SN_P(turn_columns)(B, p, q, c, c * t);
+  SN_P(turn_columns)(V, p, q, c, c * t);
+  return turn;
+}
+
+// Exchange two columns where the first is shorter, and turn one round, so that det V stays 1.
+static inline void SN_P(sort_columns)(WIDE B[9], WIDE V[9], int p, int q) {
+  MASK shorter = SN_P(columns_dot)(B, p, p) < SN_P(columns_dot)(B, q, q);
+  for (int i = 0; i < 9; i += 3) {
+    WIDE b = B[i + p], v = V[i + p];
+    B[i + p] = SELECT(shorter, B[i + q], b);
+    B[i + q] = SELECT(shorter, -b, B[i + q]);
+    V[i + p] = SELECT(shorter, V[i + q], v);
+    V[i + q] = SELECT(shorter, -v, V[i + q]);
+  }
+}
+
+// One lane by the plain decomposition.
+static void SN_P(decompose_lane)(const WIDE F[9], int lane, WIDE R[9], WIDE s[3], WIDE V[9]) {
+  SN_REAL f[9], u[9], sigma[3], v[9];
+  for (int i = 0; i < 9; ++i) f[i] = F[i][lane];
+  SN_P(sn_svd3)(f, u, sigma, v);
+  for (int i = 0; i < 3; ++i) {
+    s[i][lane] = sigma[i];
+    for (int j = 0; j < 3; ++j) {
+      V[3 * i + j][lane] = v[3 * i + j];
+      R[3 * i + j][lane] =
+          u[3 * i] * v[3 * j] + u[3 * i + 1] * v[3 * j + 1] + u[3 * i + 2] * v[3 * j + 2];
+    }
+  }
+}
+
+static inline void SN_P(decompose)(const WIDE F[9], WIDE R[9], WIDE s[3], WIDE V[9]) {
+  // Outside these bounds squares might vanish or overflow; between the columns' lengths, cancel.
+  const SN_REAL low = sizeof(SN_REAL) == sizeof(double) ? (SN_REAL)1e-100 : (SN_REAL)1e-12;
+  const SN_REAL flat = sizeof(SN_REAL) == sizeof(double) ? (SN_REAL)1e-26 : (SN_REAL)1e-10;
+  WIDE B[9], one = SET(1), zero = SET(0);
+  for (int i = 0; i < 9; ++i) {
+    B[i] = F[i];
+    V[i] = i % 4 == 0 ? one : zero;
+  }
+  for (int sweep = 0; sweep < 16; ++sweep) {
+    MASK turned = SN_P(make_orthogonal)(B, V, 0, 1);
+    turned |= SN_P(make_orthogonal)(B, V, 0, 2);
+    turned |= SN_P(make_orthogonal)(B, V, 1, 2);
+    if (!SN_P(sn_mask_any)(turned)) break;
+  }
+  SN_P(sort_columns)(B, V, 0, 1);
+  SN_P(sort_columns)(B, V, 0, 2);
+  SN_P(sort_columns)(B, V, 1, 2);
+
+  // U: the first two columns' directions, and their cross product.
+  WIDE square0 = SN_P(columns_dot)(B, 0, 0), square1 = SN_P(columns_dot)(B, 1, 1);
+  MASK usual = (square1 > SET(flat) * square0) & (square0 > SET(low) * SET(low)) &
+               (square0 < SET(1 / low) * SET(1 / low));
+  s[0] = SQRT(square0);
+  s[1] = SQRT(square1);
+  WIDE a = one / s[0], b = one / s[1];
+  WIDE u0[3] = {B[0] * a, B[3] * a, B[6] * a}, u1[3] = {B[1] * b, B[4] * b, B[7] * b};
+  WIDE u2[3] = {FMA(u0[1], u1[2], -(u0[2] * u1[1])), FMA(u0[2], u1[0], -(u0[0] * u1[2])),
+                FMA(u0[0], u1[1], -(u0[1] * u1[0]))};
+  s[2] = SN_P(dot3)(u2[0], u2[1], u2[2], B[2], B[5], B[8]);
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) {
+      R[3 * i + j] = SN_P(dot3)(u0[i], u1[i], u2[i], V[3 * j], V[3 * j + 1], V[3 * j + 2]);
+    }
+  }
+  if (!SN_P(sn_mask_any)(~usual)) return;
+  for (int lane = 0; lane < SN_P(SN_LANES); ++lane) {
+    if (!usual[lane]) SN_P(decompose_lane)(F, lane, R, s, V);
+  }
+}

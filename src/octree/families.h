@@ -1,0 +1,64 @@
+// Families: the cells that have the same parent, at most eight. A family lives on the 27 lattice
+// points of its parent's corners, edge middles, face middles and centre, and whether such a point
+// hangs is the same for all its cells. So it is the unit of the fast kernels:
+//
+//     packet   eight families side by side, one a lane of a vector register
+//     chunk    up to SN_CHUNK_PACKETS packets: the unit of parallel work, with a private copy of every
+//              node that it touches
+//
+// Every node is owned by the first chunk that touches it. A chunk adds its own nodes' sums straight to
+// the result and writes those of other chunks' nodes (its halo) into *slots*; then each shared node
+// adds up its slots in the order of the chunks. The order of additions depends on the tree alone, so
+// sums have the same bits for any number of threads.
+#ifndef SN_OCTREE_FAMILIES_H
+#define SN_OCTREE_FAMILIES_H
+
+#include "base/parallel.h"
+#include "octree/octree.h"
+
+#define SN_FAMILY_LANES 8
+#define SN_FAMILY_POINTS 27
+#define SN_CHUNK_PACKETS 32
+// Nodes of a chunk at most, and one for the lattice points that no cell needs.
+#define SN_CHUNK_MAX_NODES (SN_CHUNK_PACKETS * SN_FAMILY_LANES * SN_FAMILY_POINTS + 1)
+// Places for cells in a packet: [child][lane].
+#define SN_PACKET_CELLS (8 * SN_FAMILY_LANES)
+
+typedef struct sn_families {
+  uint32_t packet_count, chunk_count;
+  uint32_t* places;   // of each cell: packet * SN_PACKET_CELLS + child * lanes + lane (cell_count)
+  uint16_t* local;    // node of each lattice point in its chunk ([packet][point][lane])
+  uint32_t* hanging;  // bit p: lattice point p hangs ([packet][lane])
+  double* edges;      // of a cell of the family, m ([packet][lane])
+
+  uint32_t* node_starts;  // nodes of each chunk in chunk_nodes (chunk_count + 1)
+  uint32_t* own_counts;   // how many of them it owns; they come first (chunk_count)
+  uint32_t* chunk_nodes;
+  uint32_t* slot_starts;  // of each chunk's halo (chunk_count + 1)
+
+  uint32_t* shared_nodes;  // nodes with slots, ascending (shared_count)
+  uint32_t shared_count;
+  uint32_t* shared_starts;  // into shared_slots (shared_count + 1)
+  uint32_t* shared_slots;   // ascending for each node
+} sn_families;
+
+static inline uint32_t sn_families_slot_count(const sn_families* families) {
+  return families->slot_starts[families->chunk_count];
+}
+// Lattice point at place (x, y, z), each 0..2, of the parent.
+static inline int sn_family_point(int x, int y, int z) { return x + 3 * y + 9 * z; }
+// Lattice point at corner c of child k.
+static inline int sn_family_corner(int k, int c) {
+  return sn_family_point((k & 1) + (c & 1), (k >> 1 & 1) + (c >> 1 & 1), (k >> 2) + (c >> 2));
+}
+
+sn_status sn_families_build(const sn_octree* tree, sn_pool* pool, sn_arena* arena,
+                            sn_arena* scratch, sn_families* families, sn_error* err);
+
+// y += what the slots hold, three values a node. @param slots (3 x slot count) @param y (3 x nodes)
+void sn_families_collect_d(const sn_families* families, sn_pool* pool, const double* slots,
+                           double* y);
+void sn_families_collect_f(const sn_families* families, sn_pool* pool, const float* slots,
+                           float* y);
+
+#endif
