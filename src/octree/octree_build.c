@@ -45,19 +45,18 @@ typedef struct raster_out {
   size_t count;
 } raster_out;
 
-static void raster_octant(const raster_ctx* ctx, const sn_vec3 triangle[3], sn_octant o,
+static void raster_octant(const raster_ctx* ctx, const sn_triangle_axes* triangle, sn_octant o,
                           raster_out* out) {
   double half = 0.5 * (double)sn_octant_size(o);
   sn_vec3 centre = sn_v3(o.x + half, o.y + half, o.z + half);
-  if (!sn_triangle_touches_cube(triangle, centre, half + TOUCH)) return;
+  int touched = sn_triangle_touches_cubes(triangle, centre, half + TOUCH, half - TOUCH);
+  if (touched == 0) return;
   if (o.height > 0) {
     for (int c = 0; c < 8; ++c) raster_octant(ctx, triangle, sn_octant_child(o, c), out);
     return;
   }
-  if (ctx->cut) {
-    bool cut = sn_triangle_touches_cube(triangle, centre, half - TOUCH);
-    o.flags = cut ? SN_OCTANT_TOUCHED | SN_OCTANT_CUT : SN_OCTANT_TOUCHED;
-  }
+  if (ctx->cut) o.flags = SN_OCTANT_TOUCHED;
+  if (ctx->cut && touched == 2) o.flags |= SN_OCTANT_CUT;
   if (out->items) out->items[out->count] = o;
   out->count++;
 }
@@ -84,13 +83,14 @@ static size_t emit_triangle(const void* context, size_t index, sn_octant* items)
          (high[2] >> height) - (low[2] >> height) > 1) {
     ++height;
   }
+  sn_triangle_axes axes = sn_triangle_find_axes(triangle);
   raster_out out = {items, 0};
   for (int z = low[2] >> height; z <= high[2] >> height; ++z) {
     for (int y = low[1] >> height; y <= high[1] >> height; ++y) {
       for (int x = low[0] >> height; x <= high[0] >> height; ++x) {
         sn_octant o = {(uint16_t)(x << height), (uint16_t)(y << height), (uint16_t)(z << height),
                        (uint8_t)height, 0};
-        raster_octant(ctx, triangle, o, &out);
+        raster_octant(ctx, &axes, o, &out);
       }
     }
   }

@@ -137,9 +137,9 @@ static uint16_t find_first(block* b, uint16_t leaf) {
   return leaf;
 }
 
-static uint64_t local_code(const block* b, int x, int y, int z) {
-  return sn_morton((uint32_t)(x - b->unit.x), (uint32_t)(y - b->unit.y), (uint32_t)(z - b->unit.z));
-}
+// Bits of a coordinate within the block, as they are in a Morton code.
+static const uint16_t SPREAD[BLOCK_SIZE] = {0x000, 0x001, 0x008, 0x009, 0x040, 0x041, 0x048, 0x049,
+                                            0x200, 0x201, 0x208, 0x209, 0x240, 0x241, 0x248, 0x249};
 
 // The surface may run along the face between two leaves that it touches both.
 static bool face_is_free(sn_octant a, sn_octant b) {
@@ -147,14 +147,17 @@ static bool face_is_free(sn_octant a, sn_octant b) {
   return !(a.flags & b.flags & SN_OCTANT_TOUCHED);
 }
 
-// Join a leaf with the one across a face, unless that is smaller: then it looks back.
+// Join a leaf with the one across a face, unless that is smaller: then it looks back. Of two equal
+// ones the later looks.
 static void join_across(block* b, uint16_t leaf, int axis, bool far) {
   sn_octant o = b->leaves[leaf];
-  int place[3] = {o.x, o.y, o.z};
+  int place[3] = {o.x & (BLOCK_SIZE - 1), o.y & (BLOCK_SIZE - 1), o.z & (BLOCK_SIZE - 1)};
   place[axis] += far ? (int)sn_octant_size(o) : -1;
-  if (!sn_octant_holds(b->unit, place[0], place[1], place[2])) return;
-  uint16_t other = b->leaf_at[local_code(b, place[0], place[1], place[2])];
-  if (b->leaves[other].height < o.height || !face_is_free(o, b->leaves[other])) return;
+  if (place[axis] < 0 || place[axis] >= 1 << b->unit.height) return;
+  int code = SPREAD[place[0]] | SPREAD[place[1]] << 1 | SPREAD[place[2]] << 2;
+  uint16_t other = b->leaf_at[code];
+  sn_octant across = b->leaves[other];
+  if (across.height < o.height + far || !face_is_free(o, across)) return;
   uint16_t first = find_first(b, leaf), second = find_first(b, other);
   if (first < second) b->parent[second] = first;
   if (second < first) b->parent[first] = second;
