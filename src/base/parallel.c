@@ -199,3 +199,41 @@ double sn_parallel_sum(sn_pool* pool, size_t count, size_t min_block, sn_sum_fn 
   }
   return job.partial[0];
 }
+
+#define STARTS_BLOCK 16384
+
+typedef struct starts_job {
+  uint32_t* values;
+  size_t block_size;
+  uint32_t base[SN_MAX_BLOCKS];  // of each block: first its sum, then that of the blocks before it
+} starts_job;
+
+static void sum_block(void* ctx, size_t begin, size_t end) {
+  starts_job* job = ctx;
+  uint32_t sum = 0;
+  for (size_t i = begin; i < end; ++i) sum += job->values[i];
+  job->base[begin / job->block_size] = sum;
+}
+
+static void start_block(void* ctx, size_t begin, size_t end) {
+  starts_job* job = ctx;
+  uint32_t sum = job->base[begin / job->block_size];
+  for (size_t i = begin; i < end; ++i) {
+    uint32_t value = job->values[i];
+    job->values[i] = sum;
+    sum += value;
+  }
+}
+
+uint32_t sn_parallel_starts(sn_pool* pool, uint32_t* values, size_t count) {
+  starts_job job = {.values = values, .block_size = sn_block_size(count, STARTS_BLOCK)};
+  sn_parallel_for(pool, count, STARTS_BLOCK, sum_block, &job);
+  uint32_t total = 0;
+  for (size_t b = 0; b * job.block_size < count; ++b) {
+    uint32_t sum = job.base[b];
+    job.base[b] = total;
+    total += sum;
+  }
+  sn_parallel_for(pool, count, STARTS_BLOCK, start_block, &job);
+  return total;
+}

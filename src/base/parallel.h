@@ -20,4 +20,8 @@ size_t sn_block_size(size_t count, size_t min_block);
 void sn_parallel_for(sn_pool* pool, size_t count, size_t min_block, sn_range_fn fn, void* ctx);
 double sn_parallel_sum(sn_pool* pool, size_t count, size_t min_block, sn_sum_fn fn, void* ctx);
 
+// Counts become starts: values[i] is replaced by the sum of those before it. Returns the sum of all,
+// which must be below 2^32.
+uint32_t sn_parallel_starts(sn_pool* pool, uint32_t* values, size_t count);
+
 #endif

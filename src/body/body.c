@@ -28,6 +28,10 @@ void sn_body_estimate(double area, double volume, double cell, int coarsen, doub
 
 static bool is_inside(const void* ctx, sn_vec3 point) { return sn_bvh_winding(ctx, point) > 0.5; }
 
+static bool is_inside_box(const void* ctx, sn_vec3 point, sn_box box, bool* inside) {
+  return sn_bvh_inside(ctx, point, box, inside);
+}
+
 // The skin, and the bones that something of this body refers to.
 static sn_status list_seeds(const sn_scene* scene, uint32_t index, const sn_bone* bones,
                             const sn_surface* skin, sn_arena* scratch, sn_octree_seed** seeds,
@@ -131,7 +135,8 @@ sn_status sn_body_build(const sn_scene* scene, uint32_t index, const sn_bone* bo
                            .cell = desc->cell,
                            .coarsen = desc->coarsen,
                            .inside = is_inside,
-                           .inside_ctx = &body->bvh};
+                           .inside_ctx = &body->bvh,
+                           .inside_box = is_inside_box};
   SN_TRY(list_seeds(scene, index, bones, &body->surface, scratch, &seeds, &input.seed_count, err));
   input.seeds = seeds;
   SN_TRY(build_tree(&input, pool, arena, scratch, body, err));

@@ -10,24 +10,50 @@
 // A level that does not shrink at least this much is not worth having.
 #define LEAST_SHRINKING 0.9
 
+typedef struct coarsen_job {
+  const sn_grid* fine;
+  sn_grid* coarse;
+} coarsen_job;
+
+// The first fine cell that lies in coarse cell c or a later one.
+static uint32_t first_fine_cell(const sn_grid* fine, size_t c) {
+  const uint32_t* coarse_cells = fine->to_coarser.coarse_cells;
+  uint32_t low = 0, high = fine->tree->cell_count;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (coarse_cells[middle] < c) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
 // mu and lambda of a coarse cell: the mean over its eight children, missing ones counting as zero.
 // A cell that both trees have keeps its own.
-static void coarsen_material(const sn_grid* fine, sn_grid* coarse) {
-  for (uint32_t e = 0; e < fine->tree->cell_count; ++e) {
+static void coarsen_material(void* ctx, size_t begin, size_t end) {
+  const coarsen_job* job = ctx;
+  const sn_grid* fine = job->fine;
+  uint32_t last = first_fine_cell(fine, end);
+  for (uint32_t e = first_fine_cell(fine, begin); e < last; ++e) {
     uint32_t c = fine->to_coarser.coarse_cells[e];
-    bool same = fine->tree->cells[e].height == coarse->tree->cells[c].height;
+    bool same = fine->tree->cells[e].height == job->coarse->tree->cells[c].height;
     float share = same ? 1 : 0.125f;
-    coarse->mu[c] += share * fine->mu[e];
-    coarse->lambda[c] += share * fine->lambda[e];
+    job->coarse->mu[c] += share * fine->mu[e];
+    job->coarse->lambda[c] += share * fine->lambda[e];
   }
 }
 
-// A coarse node where a held fine node is, is held.
-static void coarsen_held(const sn_grid* fine, sn_grid* coarse) {
-  for (uint32_t n = 0; n < coarse->tree->node_count; ++n) {
-    sn_octant place = coarse->tree->nodes[n];
-    uint32_t node = sn_octree_find_node(fine->tree, place.x, place.y, place.z);
-    coarse->held[n] = node != UINT32_MAX && fine->held[node];
+// A coarse node where a held fine node is, is held: that fine node has all its value from it.
+static void coarsen_held(void* ctx, size_t begin, size_t end) {
+  const coarsen_job* job = ctx;
+  const sn_transfer* t = &job->fine->to_coarser;
+  for (size_t n = begin; n < end; ++n) {
+    for (uint32_t e = t->coarse_starts[n]; e < t->coarse_starts[n + 1]; ++e) {
+      bool same_place = t->coarse_weights[e] == SN_TRANSFER_ONE;
+      if (same_place) job->coarse->held[n] = job->fine->held[t->fine_nodes[e]];
+    }
   }
 }
 
@@ -39,8 +65,9 @@ static sn_status add_coarser(sn_grid* fine, sn_pool* pool, sn_arena* arena, sn_a
   SN_TRY(SN_ARENA_NEW(arena, coarse->tree->cell_count, &coarse->mu, err));
   SN_TRY(SN_ARENA_NEW(arena, coarse->tree->cell_count, &coarse->lambda, err));
   SN_TRY(SN_ARENA_NEW(arena, coarse->tree->node_count, &coarse->held, err));
-  coarsen_material(fine, coarse);
-  coarsen_held(fine, coarse);
+  coarsen_job job = {fine, coarse};
+  sn_parallel_for(pool, coarse->tree->cell_count, 1024, coarsen_material, &job);
+  sn_parallel_for(pool, coarse->tree->node_count, 1024, coarsen_held, &job);
   coarse->flesh = sn_flesh_make(coarse->tree, coarse->families, coarse->mu, coarse->lambda);
   coarse->flesh.hourglass = COARSE_HOURGLASS;
   return SN_OK;
@@ -76,29 +103,32 @@ static void add_product(void* ctx, sn_pool* pool, const float* x, float* y) {
   sn_flesh_apply_f(&work->grid->flesh, pool, work->flesh, SN_HESSIAN_DEFINITE, x, y);
 }
 
-// F of a coarse cell: the mean over the children that exist.
-static void coarsen_gradients(const sn_grid_work* fine, const sn_grid_work* coarse) {
-  const uint32_t* coarse_cells = fine->grid->to_coarser.coarse_cells;
-  const uint32_t *places = fine->grid->families->places,
-                 *coarse_places = coarse->grid->families->places;
-  uint32_t cells = fine->grid->tree->cell_count;
-  for (uint32_t begin = 0, end; begin < cells; begin = end) {
-    float sum[9] = {0};
-    uint32_t c = coarse_cells[begin];
-    for (end = begin; end < cells && coarse_cells[end] == c; ++end) {
-      const float* F = sn_flesh_tangent(fine->flesh, places[end], SN_TANGENT_R);
+typedef struct gradient_job {
+  const sn_grid_work *fine, *coarse;
+} gradient_job;
+
+// F of coarse cells: the mean over the children that exist.
+static void coarsen_gradients(void* ctx, size_t begin, size_t end) {
+  const gradient_job* job = ctx;
+  const sn_grid *fine = job->fine->grid, *coarse = job->coarse->grid;
+  const uint32_t* coarse_cells = fine->to_coarser.coarse_cells;
+  uint32_t e = first_fine_cell(fine, begin);
+  for (size_t c = begin; c < end; ++c) {
+    float sum[9] = {0}, count = 0;
+    for (; e < fine->tree->cell_count && coarse_cells[e] == c; ++e, ++count) {
+      const float* F = sn_flesh_tangent(job->fine->flesh, fine->families->places[e], SN_TANGENT_R);
       for (int i = 0; i < 9; ++i) sum[i] += F[i * SN_FAMILY_LANES];
     }
-    float* F = sn_flesh_tangent(coarse->flesh, coarse_places[c], SN_TANGENT_R);
-    for (int i = 0; i < 9; ++i) F[i * SN_FAMILY_LANES] = sum[i] / (float)(end - begin);
+    float* F = sn_flesh_tangent(job->coarse->flesh, coarse->families->places[c], SN_TANGENT_R);
+    for (int i = 0; i < 9; ++i) F[i * SN_FAMILY_LANES] = sum[i] / count;
   }
 }
 
 static void coarsen_all_gradients(void* ctx, sn_pool* pool) {
   sn_body_multigrid* multigrid = ctx;
-  (void)pool;
   for (int l = 0; l + 1 < multigrid->hierarchy->count; ++l) {
-    coarsen_gradients(&multigrid->grids[l], &multigrid->grids[l + 1]);
+    gradient_job job = {&multigrid->grids[l], &multigrid->grids[l + 1]};
+    sn_parallel_for(pool, job.coarse->grid->tree->cell_count, 1024, coarsen_gradients, &job);
   }
 }
 

@@ -37,11 +37,9 @@ static inline float* tangent_of(const sn_flesh_work* work, uint32_t packet, int 
 
 #define SN_REAL_IS_DOUBLE 1
 #include "elasticity/flesh_wide_impl.h"
-#include "math/svd3_wide_impl.h"
 #undef SN_REAL_IS_DOUBLE
 #define SN_REAL_IS_DOUBLE 0
 #include "elasticity/flesh_wide_impl.h"
-#include "math/svd3_wide_impl.h"
 
 // In double precision alone: energy and forces.
 

@@ -1,6 +1,8 @@
 // The parts of flesh_kernels_impl.h that both precisions have, for SN_REAL. A packet of eight
 // families takes one go in single and two in double precision; `lane` is the first of a go.
 
+#include "math/svd3_wide_impl.h"
+
 #define KEEP SN_P(sn_wide_keep)
 
 // A chunk's private nodes, four numbers each so that one is a vector.

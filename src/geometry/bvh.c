@@ -1,6 +1,7 @@
 // Winding numbers after Jacobson et al. 2013, with the far-field dipoles of Barill et al. 2018.
 #include "geometry/bvh.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,8 @@
 #define MAX_DEPTH 64
 // A cluster is far when its distance is more than this many radii.
 #define FAR_RADII 2.0
+// No winding number is further off than this, by what clusters leave out.
+#define WINDING_ERROR 0.1
 #define FOUR_PI 12.566370614359172954
 
 double sn_triangle_winding(const sn_vec3 corner[3], sn_vec3 p) {
@@ -84,6 +87,7 @@ static void measure_node(const sn_bvh* bvh, sn_bvh_node* node) {
     sn_vec3 n = sn_scale(0.5, sn_cross(sn_sub(corner[1], corner[0]), sn_sub(corner[2], corner[0])));
     node->area_vector = sn_add(node->area_vector, n);
     area += sn_length(n);
+    node->rim += bvh->surface->rim[bvh->order[k]];
     sum = sn_madd(sum, sn_length(n), centroid(corner));
     for (int i = 0; i < 3; ++i) node->box = sn_box_grow(node->box, corner[i]);
   }
@@ -171,6 +175,42 @@ double sn_bvh_winding(const sn_bvh* bvh, sn_vec3 p) {
     }
   }
   return sum;
+}
+
+static double boxes_distance_squared(const sn_box* a, const sn_box* b) {
+  sn_vec3 apart = sn_max3(sn_sub(a->lo, b->hi), sn_sub(b->lo, a->hi));
+  apart = sn_max3(apart, sn_v3(0, 0, 0));
+  return sn_dot(apart, apart);
+}
+
+// A bound on the slope of the winding number within the box, per metre. Off the surface its gradient
+// is the field of a current along the rim (Biot and Savart): at most the integral of 1 / (4 pi r^2)
+// over the rim.
+static double steepest_within(const sn_bvh* bvh, const sn_box* box) {
+  uint32_t stack[MAX_DEPTH];
+  int depth = 0;
+  double sum = 0;
+  if (bvh->node_count > 0) stack[depth++] = 0;
+  while (depth > 0) {
+    uint32_t index = stack[--depth];
+    const sn_bvh_node* node = &bvh->nodes[index];
+    if (node->rim == 0) continue;
+    double squared = boxes_distance_squared(&node->box, box);
+    if (node->right == 0 || squared > node->radius * node->radius) {
+      sum += node->rim / (FOUR_PI * squared);  // infinite where they touch
+    } else {
+      stack[depth++] = node->right;
+      stack[depth++] = index + 1;
+    }
+  }
+  return sum;
+}
+
+bool sn_bvh_inside(const sn_bvh* bvh, sn_vec3 p, sn_box box, bool* inside) {
+  double winding = sn_bvh_winding(bvh, p);
+  *inside = winding > 0.5;
+  double change = steepest_within(bvh, &box) * sn_distance(box.lo, box.hi);
+  return fabs(winding - 0.5) > WINDING_ERROR + change;
 }
 
 static double box_distance_squared(const sn_box* box, sn_vec3 p) {

@@ -14,6 +14,7 @@ typedef struct sn_bvh_node {
   sn_vec3 centre;       // area-weighted centroid of the triangles below
   sn_vec3 area_vector;  // sum of their area vectors: the dipole that they look like from afar
   double radius;        // of a ball around `centre` that holds them
+  double rim;           // length of the edges below at which the surface ends, m
   uint32_t begin, end;  // triangles of a leaf, in `order`
   uint32_t right;       // second child; the first follows its parent; 0 = leaf
 } sn_bvh_node;
@@ -32,6 +33,9 @@ sn_status sn_bvh_build(const struct sn_surface* surface, sn_arena* arena, sn_are
 // Winding number around p. Clusters further away than twice their radius count as dipoles, which
 // leaves an error of 0.01 to 0.03, of less than 0.1 at worst (measured).
 double sn_bvh_winding(const sn_bvh* bvh, sn_vec3 p);
+// Is p inside (winding number above 1/2)? Returns whether that holds for every point that can be
+// reached from p within `box` without meeting the surface.
+bool sn_bvh_inside(const sn_bvh* bvh, sn_vec3 p, sn_box box, bool* inside);
 // Unsigned distance from p to the surface; the search ends beyond `limit` (may be INFINITY) and
 // gives `limit` then.
 double sn_bvh_distance(const sn_bvh* bvh, sn_vec3 p, double limit);

@@ -26,6 +26,7 @@ typedef struct edge_key {
 } edge_key;
 
 typedef struct topology {
+  edge_key* edges;      // (3 x count) sorted
   uint32_t* weld;       // vertex -> first vertex at the same place
   uint32_t* neighbour;  // (3 x count) triangle across each edge or NONE
   bool* against;        // (3 x count) that neighbour runs the shared edge the same way
@@ -137,12 +138,22 @@ static sn_status keep_triangles(const sn_mesh* mesh, const uint32_t* weld, sn_ar
   return SN_OK;
 }
 
+// One past the last of the sorted edges that lie between the same vertices as edge `begin`.
+static size_t end_of_edge(const edge_key* edges, size_t begin, size_t count) {
+  size_t end = begin + 1;
+  while (end < count && edges[end].low == edges[begin].low &&
+         edges[end].high == edges[begin].high) {
+    ++end;
+  }
+  return end;
+}
+
 // Which triangle lies across each edge, where exactly two share it.
 static sn_status find_neighbours(const sn_surface* surface, sn_arena* scratch, topology* topo,
                                  sn_error* err) {
   size_t count = 3 * (size_t)surface->triangle_count;
-  edge_key* edges;
-  SN_TRY(SN_ARENA_NEW(scratch, count, &edges, err));
+  SN_TRY(SN_ARENA_NEW(scratch, count, &topo->edges, err));
+  edge_key* edges = topo->edges;
   for (size_t e = 0; e < count; ++e) {
     size_t t = e / 3;
     uint32_t a = topo->weld[surface->triangles[e]];
@@ -152,11 +163,7 @@ static sn_status find_neighbours(const sn_surface* surface, sn_arena* scratch, t
   }
   qsort(edges, count, sizeof *edges, compare_edges);
   for (size_t begin = 0, end; begin < count; begin = end) {
-    end = begin + 1;
-    while (end < count && edges[end].low == edges[begin].low &&
-           edges[end].high == edges[begin].high) {
-      ++end;
-    }
+    end = end_of_edge(edges, begin, count);
     if (end - begin != 2) continue;
     for (int side = 0; side < 2; ++side) {
       edge_key here = edges[begin + side], there = edges[begin + 1 - side];
@@ -265,6 +272,25 @@ static sn_status turn_patches_outward(const sn_surface* surface, sn_arena* scrat
   return SN_OK;
 }
 
+// The surface ends at an edge that its triangles do not run as often one way as the other: there,
+// and only there, does its solid angle change as a point moves beside it.
+static void measure_rim(sn_surface* surface, const topology* topo) {
+  size_t count = 3 * (size_t)surface->triangle_count;
+  for (size_t begin = 0, end; begin < count; begin = end) {
+    end = end_of_edge(topo->edges, begin, count);
+    size_t forward = 0;
+    for (size_t e = begin; e < end; ++e) {
+      forward += topo->edges[e].forward != topo->turned[topo->edges[e].triangle];
+    }
+    if (2 * forward == end - begin) continue;
+    sn_vec3 low = sn_load3(surface->positions + 3 * (size_t)topo->edges[begin].low);
+    sn_vec3 high = sn_load3(surface->positions + 3 * (size_t)topo->edges[begin].high);
+    for (size_t e = begin; e < end; ++e) {
+      surface->rim[topo->edges[e].triangle] += sn_distance(low, high);
+    }
+  }
+}
+
 static sn_status orient(sn_surface* surface, sn_arena* scratch, topology* topo, sn_error* err) {
   uint32_t* stack;
   size_t count = surface->triangle_count;
@@ -276,6 +302,7 @@ static sn_status orient(sn_surface* surface, sn_arena* scratch, topology* topo, 
   SN_TRY(find_neighbours(surface, scratch, topo, err));
   agree_within_patches(surface, topo, stack);
   SN_TRY(turn_patches_outward(surface, scratch, topo, err));
+  measure_rim(surface, topo);
   for (uint32_t t = 0; t < surface->triangle_count; ++t) {
     if (!topo->turned[t]) continue;
     uint32_t* corner = surface->triangles + 3 * (size_t)t;
@@ -316,6 +343,7 @@ static sn_status prepare(const sn_mesh* mesh, sn_arena* arena, sn_arena* scratch
   SN_TRY(SN_ARENA_NEW(scratch, mesh->vertex_count, &topo.weld, err));
   SN_TRY(weld_vertices(mesh, scratch, topo.weld, err));
   SN_TRY(keep_triangles(mesh, topo.weld, scratch, surface, err));
+  SN_TRY(SN_ARENA_NEW(arena, surface->triangle_count, &surface->rim, err));
   SN_TRY(orient(surface, scratch, &topo, err));
   return measure(mesh, scratch, surface, err);
 }

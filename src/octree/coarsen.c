@@ -1,10 +1,14 @@
 #include "octree/coarsen.h"
 
+#include <string.h>
+
+#include "octree/hanging.h"
 #include "octree/octant_list.h"
 #include "octree/octree_nodes.h"
 
-// Weights below this are round-off of a corner that a node coincides with.
-#define SMALLEST_WEIGHT 1e-9
+// Flags of coarse leaves while they are balanced.
+#define UNSETTLED 1  // its parent may have a neighbour in too large a leaf
+#define GIVES_WAY 2
 
 // Fine leaves are in Morton order, so those below a parent follow one another. A parent is taken if
 // all of them are its children. `kept` receives the parent, or the leaves themselves.
@@ -25,19 +29,18 @@ static void join_children(const sn_octree* fine, sn_octants* kept) {
       sn_octant before = fine->cells[begin - 1];
       children_only = children_only && !sn_octant_holds(parent, before.x, before.y, before.z);
     }
-    if (children_only) {
-      kept->items[kept->count++] = parent;
-    } else {
-      end = begin + 1;
-      kept->items[kept->count++] = fine->cells[begin];
-    }
+    if (!children_only) end = begin + 1;
+    sn_octant leaf = children_only ? parent : fine->cells[begin];
+    leaf.flags = UNSETTLED;
+    kept->items[kept->count++] = leaf;
   }
 }
 
 typedef struct balance_job {
   const sn_octree* fine;
-  sn_octree tree;        // the coarse leaves, as far as they are
-  sn_octants too_large;  // those that must give way, sorted
+  sn_octree tree;     // the coarse leaves, as far as they are
+  uint8_t* verdicts;  // of this round, flags as above (leaf count)
+  sn_octants broken;  // leaves for whose parent the rule is broken
 } balance_job;
 
 // Is this coarse leaf one of the fine tree too?
@@ -46,33 +49,88 @@ static bool is_fine_leaf(const sn_octree* fine, sn_octant o) {
   return at != SN_NO_CELL && fine->cells[at].height == o.height;
 }
 
-// The rule of octree_build.c: all 26 neighbours of a leaf's parent must not lie in larger leaves
-// than the parent. It holds for places outside the body too, so that no stand-in of a hanging corner
-// hangs itself. Where it is broken the larger leaf gives way; or, if it cannot because the fine tree
-// has it as well, the smaller one, which then is a parent that took its children's place.
-static size_t emit_too_large(const void* ctx, size_t index, sn_octant* out) {
-  const balance_job* job = ctx;
-  const sn_octree* tree = &job->tree;
-  sn_octant parent = sn_octant_parent(tree->cells[index]);
-  int size = (int)sn_octant_size(parent);
-  size_t count = 0;
-  for (int n = 0; n < 27; ++n) {
-    int x = parent.x + (n % 3 - 1) * size, y = parent.y + (n / 3 % 3 - 1) * size;
-    uint32_t other = sn_octree_find(tree, x, y, parent.z + (n / 9 - 1) * size);
-    if (other == SN_NO_CELL || tree->cells[other].height <= parent.height) continue;
-    sn_octant gives_way = tree->cells[is_fine_leaf(job->fine, tree->cells[other]) ? index : other];
-    if (is_fine_leaf(job->fine, gives_way)) continue;  // both are: nothing can be given up
-    if (out) out[count] = gives_way;
-    ++count;
+// Of the leaves from `begin` on, one past the last that is a sibling of the first.
+static size_t end_of_siblings(const sn_octree* tree, size_t begin) {
+  sn_octant parent = sn_octant_parent(tree->cells[begin]);
+  size_t end = begin + 1;
+  while (end < tree->cell_count && tree->cells[end].height + 1 == parent.height &&
+         sn_octant_holds(parent, tree->cells[end].x, tree->cells[end].y, tree->cells[end].z)) {
+    ++end;
+  }
+  return end;
+}
+
+static bool starts_siblings(const sn_octree* tree, size_t index) {
+  return index == 0 || end_of_siblings(tree, index - 1) == index;
+}
+
+// Leaves larger than the parent of leaf `index` that have a neighbour of it. A larger leaf that has a
+// neighbour has the neighbour's parent, and of those there are seven besides the parent's own (see
+// octree_build.c).
+static int find_too_large(const sn_octree* tree, size_t index, uint32_t found[7]) {
+  sn_octant parent = sn_octant_parent(tree->cells[index]), around = sn_octant_parent(parent);
+  int number = sn_octant_child_number(parent), size = (int)sn_octant_size(around), count = 0;
+  for (int side = 1; side < 8; ++side) {
+    int place[3] = {around.x, around.y, around.z};
+    for (int i = 0; i < 3; ++i) {
+      if (side >> i & 1) place[i] += number >> i & 1 ? size : -size;
+    }
+    uint32_t other = sn_octree_find_near(tree, (uint32_t)index, place[0], place[1], place[2]);
+    if (other == SN_NO_CELL || tree->cells[other].height < around.height) continue;
+    found[count++] = other;
   }
   return count;
 }
 
-// Put the children of parents that are too large back, from the fine tree.
+// The rule of octree_build.c: all 26 neighbours of a leaf's parent must not lie in larger leaves
+// than the parent. It holds for places outside the body too, so that no stand-in of a hanging corner
+// hangs itself. Asked once for all leaves that follow one another and have the same parent.
+static void find_broken(void* ctx, size_t begin, size_t end) {
+  const balance_job* job = ctx;
+  const sn_octree* tree = &job->tree;
+  for (size_t i = begin; i < end; ++i) {
+    uint32_t found[7];
+    bool ask = (tree->cells[i].flags & UNSETTLED) && starts_siblings(tree, i);
+    if (ask && find_too_large(tree, i, found) > 0) job->verdicts[i] = UNSETTLED;
+  }
+}
+
+static size_t emit_broken(const void* ctx, size_t index, sn_octant* out) {
+  const balance_job* job = ctx;
+  if (!job->verdicts[index]) return 0;
+  if (out) out[0] = job->tree.cells[index];
+  return 1;
+}
+
+// Where the rule is broken the larger leaf gives way; or, if it cannot because the fine tree has it
+// as well, the smaller ones do that are parents which took their children's place.
+static void judge_broken(const balance_job* job) {
+  const sn_octree* tree = &job->tree;
+  sn_octants leaves = {tree->cells, tree->cell_count};
+  size_t begin = 0;
+  for (size_t i = 0; i < job->broken.count; ++i) {
+    begin = sn_octants_lower_bound_near(leaves, begin, job->broken.items[i]);
+    size_t end = end_of_siblings(tree, begin);
+    uint32_t found[7];
+    int count = find_too_large(tree, begin, found);
+    for (int k = 0; k < count; ++k) {
+      bool stays = is_fine_leaf(job->fine, tree->cells[found[k]]);
+      if (!stays) job->verdicts[found[k]] |= GIVES_WAY;
+      for (size_t e = begin; stays && e < end; ++e) {
+        if (!is_fine_leaf(job->fine, tree->cells[e])) job->verdicts[e] |= GIVES_WAY;
+      }
+    }
+    for (size_t e = begin; e < end; ++e) job->verdicts[e] |= UNSETTLED;
+  }
+}
+
+// Put the children of leaves that give way back, from the fine tree. To be asked again: those, and
+// the leaves beside which something gave way, as it may not have been enough.
 static size_t emit_balanced(const void* ctx, size_t index, sn_octant* out) {
   const balance_job* job = ctx;
   sn_octant o = job->tree.cells[index];
-  if (!sn_octants_contain(job->too_large, o)) {
+  if (!(job->verdicts[index] & GIVES_WAY)) {
+    o.flags = job->verdicts[index];
     if (out) out[0] = o;
     return 1;
   }
@@ -81,6 +139,7 @@ static size_t emit_balanced(const void* ctx, size_t index, sn_octant* out) {
   for (size_t at = sn_octants_lower_bound(fine, o); at < fine.count; ++at, ++count) {
     sn_octant child = fine.items[at];
     if (!sn_octant_holds(o, child.x, child.y, child.z)) break;
+    child.flags = UNSETTLED;
     if (out) out[count] = child;
   }
   return count;
@@ -93,11 +152,11 @@ static sn_status balance(const sn_octree* fine, sn_octants* leaves, sn_pool* poo
     balance_job job = {.fine = fine, .tree = *fine};
     job.tree.cells = leaves->items;
     job.tree.cell_count = (uint32_t)leaves->count;
-    SN_TRY(
-        sn_octants_emit(pool, leaves->count, emit_too_large, &job, scratch, &job.too_large, err));
-    if (job.too_large.count == 0) return SN_OK;
-    SN_TRY(sn_octants_sort(pool, job.too_large, scratch, err));
-    sn_octants_unique(&job.too_large);
+    SN_TRY(SN_ARENA_NEW(scratch, leaves->count, &job.verdicts, err));
+    sn_parallel_for(pool, leaves->count, 256, find_broken, &job);
+    SN_TRY(sn_octants_emit(pool, leaves->count, emit_broken, &job, scratch, &job.broken, err));
+    if (job.broken.count == 0) return SN_OK;
+    judge_broken(&job);
     SN_TRY(sn_octants_emit(pool, leaves->count, emit_balanced, &job, scratch, leaves, err));
   }
 }
@@ -113,7 +172,10 @@ sn_status sn_octree_coarsen(const sn_octree* fine, sn_pool* pool, sn_arena* aren
   *coarse =
       (sn_octree){.origin = fine->origin, .cell = fine->cell, .root_height = fine->root_height};
   SN_TRY(SN_ARENA_NEW(arena, leaves.count, &coarse->cells, err));
-  for (size_t e = 0; e < leaves.count; ++e) coarse->cells[e] = leaves.items[e];
+  for (size_t e = 0; e < leaves.count; ++e) {
+    coarse->cells[e] = leaves.items[e];
+    coarse->cells[e].flags = 0;
+  }
   coarse->cell_count = (uint32_t)leaves.count;
   SN_TRY(sn_octree_number_nodes(coarse, pool, arena, scratch, err));
   sn_arena_release(scratch, mark);
@@ -123,78 +185,172 @@ sn_status sn_octree_coarsen(const sn_octree* fine, sn_pool* pool, sn_arena* aren
 typedef struct transfer_job {
   const sn_octree *fine, *coarse;
   sn_transfer* transfer;
-  uint32_t* nodes;  // (8 x fine nodes)
-  float* weights;   // (8 x fine nodes)
-  uint8_t* counts;  // (fine nodes)
+  uint32_t* cells;   // of each fine node, a coarse cell that has it in or on it (fine nodes)
+  uint32_t* places;  // of each piece and coarse node: entries, then where the next goes
 } transfer_job;
 
 // A coarse cell that has the place in or on it: all such cells agree on the value there.
-static uint32_t cell_at(const sn_octree* tree, int x, int y, int z) {
+static uint32_t cell_at(const sn_octree* tree, uint32_t near, int x, int y, int z) {
   for (int side = 0; side < 8; ++side) {
-    uint32_t cell = sn_octree_find(tree, x - (side & 1), y - (side >> 1 & 1), z - (side >> 2 & 1));
+    uint32_t cell =
+        sn_octree_find_near(tree, near, x - (side & 1), y - (side >> 1 & 1), z - (side >> 2 & 1));
     if (cell != SN_NO_CELL) return cell;
   }
   return SN_NO_CELL;
 }
 
-static void interpolate_nodes(void* ctx, size_t begin, size_t end) {
-  transfer_job* job = ctx;
-  const sn_octree* coarse = job->coarse;
+// W^T of hanging.h, in whole numbers.
+static void share_hanging(sn_cell_shape shape, uint8_t weights[8]) {
+  uint8_t corner[8];
+  memcpy(corner, weights, sizeof corner);
+  for (int c = 0; c < 8; ++c) {
+    if (!(shape.hanging >> c & 1)) continue;
+    int away = c ^ shape.child, first = away & -away, second = away ^ first;
+    uint8_t share = (uint8_t)(corner[c] / (second ? 4 : 2));
+    SN_ASSERT(share * (second ? 4 : 2) == corner[c]);
+    weights[c] = (uint8_t)(weights[c] - corner[c] + share);
+    weights[shape.child] = (uint8_t)(weights[shape.child] + share);
+    if (!second) continue;
+    weights[shape.child ^ first] = (uint8_t)(weights[shape.child ^ first] + share);
+    weights[shape.child ^ second] = (uint8_t)(weights[shape.child ^ second] + share);
+  }
+}
+
+// Weights of a coarse cell's conforming nodes at a fine node in or on it, in 64ths.
+static void weigh(const sn_octree* coarse, uint32_t cell, sn_octant place, uint8_t weights[8]) {
+  sn_octant o = coarse->cells[cell];
+  int from[3] = {place.x - o.x, place.y - o.y, place.z - o.z}, halves[3][2];
+  for (int i = 0; i < 3; ++i) {  // 0, 1 or 2 halves of the cell's edge away from the low side
+    halves[i][1] = 2 * from[i] >> o.height;
+    halves[i][0] = 2 - halves[i][1];
+    SN_ASSERT(halves[i][1] << o.height == 2 * from[i] && halves[i][0] >= 0);
+  }
+  for (int c = 0; c < 8; ++c) {
+    int eighths = halves[0][c & 1] * halves[1][c >> 1 & 1] * halves[2][c >> 2 & 1];
+    weights[c] = (uint8_t)(eighths * (SN_TRANSFER_ONE / 8));
+  }
+  if (coarse->hanging[cell]) {
+    share_hanging((sn_cell_shape){(uint8_t)sn_octant_child_number(o), coarse->hanging[cell]},
+                  weights);
+  }
+}
+
+// Leaves the number of entries of each node in fine_starts.
+static void count_rows(void* ctx, size_t begin, size_t end) {
+  const transfer_job* job = ctx;
+  uint32_t cell = 0;
   for (size_t n = begin; n < end; ++n) {
     sn_octant place = job->fine->nodes[n];
-    uint32_t cell = cell_at(coarse, place.x, place.y, place.z);
+    cell = cell_at(job->coarse, cell, place.x, place.y, place.z);
     SN_ASSERT(cell != SN_NO_CELL);
-    sn_octant o = coarse->cells[cell];
-    double size = sn_octant_size(o), weight[8];
-    double xi[3] = {(place.x - o.x) / size, (place.y - o.y) / size, (place.z - o.z) / size};
-    sn_octree_point_weights(coarse, cell, xi, weight);
-    for (int c = 0; c < 8; ++c) {
-      if (weight[c] < SMALLEST_WEIGHT) continue;
-      size_t at = 8 * n + job->counts[n]++;
-      job->nodes[at] = coarse->conforming[8 * (size_t)cell + c];
-      job->weights[at] = (float)weight[c];
-    }
+    uint8_t weights[8];
+    weigh(job->coarse, cell, place, weights);
+    uint32_t count = 0;
+    for (int c = 0; c < 8; ++c) count += weights[c] != 0;
+    job->cells[n] = cell;
+    job->transfer->fine_starts[n] = count;
   }
 }
 
-static void pack_fine(const transfer_job* job) {
+static void fill_rows(void* ctx, size_t begin, size_t end) {
+  const transfer_job* job = ctx;
   sn_transfer* t = job->transfer;
-  uint32_t at = 0;
-  for (uint32_t n = 0; n < t->fine_count; ++n) {
-    t->fine_starts[n] = at;
-    for (int k = 0; k < job->counts[n]; ++k, ++at) {
-      t->coarse_nodes[at] = job->nodes[8 * (size_t)n + k];
-      t->fine_weights[at] = job->weights[8 * (size_t)n + k];
+  for (size_t n = begin; n < end; ++n) {
+    uint8_t weights[8];
+    weigh(job->coarse, job->cells[n], job->fine->nodes[n], weights);
+    uint32_t at = t->fine_starts[n];
+    for (int c = 0; c < 8; ++c) {
+      if (weights[c] == 0) continue;
+      t->coarse_nodes[at] = job->coarse->conforming[8 * (size_t)job->cells[n] + c];
+      t->fine_weights[at++] = weights[c];
     }
   }
-  t->fine_starts[t->fine_count] = at;
 }
 
-// The same entries by coarse node, fine nodes ascending: a counting sort.
-static void transpose(sn_transfer* t) {
-  uint32_t* starts = t->coarse_starts;
-  uint32_t entries = t->fine_starts[t->fine_count];
-  for (uint32_t e = 0; e < entries; ++e) starts[t->coarse_nodes[e] + 1]++;
-  for (uint32_t c = 0; c < t->coarse_count; ++c) starts[c + 1] += starts[c];
-  for (uint32_t n = t->fine_count; n-- > 0;) {
-    for (uint32_t e = t->fine_starts[n + 1]; e-- > t->fine_starts[n];) {
-      uint32_t at = --starts[t->coarse_nodes[e] + 1];
-      t->fine_nodes[at] = n;
-      t->coarse_weights[at] = t->fine_weights[e];
+// The transpose is a counting sort. The fine nodes are cut into pieces that count and move their
+// entries apart from one another.
+#define PIECES 16
+
+static size_t start_of_piece(const sn_transfer* t, size_t piece) {
+  return (size_t)t->fine_count * piece / PIECES;
+}
+
+static void count_columns(void* ctx, size_t begin, size_t end) {
+  const transfer_job* job = ctx;
+  const sn_transfer* t = job->transfer;
+  for (size_t piece = begin; piece < end; ++piece) {
+    uint32_t* counts = job->places + piece * t->coarse_count;
+    uint32_t first = t->fine_starts[start_of_piece(t, piece)];
+    uint32_t last = t->fine_starts[start_of_piece(t, piece + 1)];
+    for (uint32_t e = first; e < last; ++e) counts[t->coarse_nodes[e]]++;
+  }
+}
+
+static void add_pieces(void* ctx, size_t begin, size_t end) {
+  const transfer_job* job = ctx;
+  const sn_transfer* t = job->transfer;
+  for (size_t piece = 0; piece < PIECES; ++piece) {
+    uint32_t* counts = job->places + piece * t->coarse_count;
+    for (size_t c = begin; c < end; ++c) {
+      uint32_t count = counts[c];
+      counts[c] = t->coarse_starts[c];
+      t->coarse_starts[c] += count;
     }
   }
-  for (uint32_t c = 0; c < t->coarse_count; ++c) starts[c] = starts[c + 1];
-  starts[t->coarse_count] = entries;
+}
+
+static void fill_columns(void* ctx, size_t begin, size_t end) {
+  const transfer_job* job = ctx;
+  const sn_transfer* t = job->transfer;
+  for (size_t piece = begin; piece < end; ++piece) {
+    uint32_t* places = job->places + piece * t->coarse_count;
+    for (size_t n = start_of_piece(t, piece); n < start_of_piece(t, piece + 1); ++n) {
+      for (uint32_t e = t->fine_starts[n]; e < t->fine_starts[n + 1]; ++e) {
+        uint32_t c = t->coarse_nodes[e], at = t->coarse_starts[c] + places[c]++;
+        t->fine_nodes[at] = (uint32_t)n;
+        t->coarse_weights[at] = t->fine_weights[e];
+      }
+    }
+  }
 }
 
 // Both lists of cells are in Morton order, so one walk finds the coarse cell of every fine one.
-static void map_cells(const sn_octree* fine, const sn_octree* coarse, uint32_t* coarse_cells) {
-  uint32_t c = 0;
-  for (uint32_t e = 0; e < fine->cell_count; ++e) {
-    sn_octant o = fine->cells[e];
-    while (!sn_octant_holds(coarse->cells[c], o.x, o.y, o.z)) ++c;
-    coarse_cells[e] = c;
+static void map_cells(void* ctx, size_t begin, size_t end) {
+  const transfer_job* job = ctx;
+  const sn_octant *fine = job->fine->cells, *coarse = job->coarse->cells;
+  uint32_t c = sn_octree_find(job->coarse, fine[begin].x, fine[begin].y, fine[begin].z);
+  for (size_t e = begin; e < end; ++e) {
+    while (!sn_octant_holds(coarse[c], fine[e].x, fine[e].y, fine[e].z)) ++c;
+    job->transfer->coarse_cells[e] = c;
   }
+}
+
+static sn_status build_rows(transfer_job* job, sn_pool* pool, sn_arena* arena, sn_arena* scratch,
+                            sn_error* err) {
+  sn_transfer* t = job->transfer;
+  SN_TRY(SN_ARENA_NEW(arena, (size_t)t->fine_count + 1, &t->fine_starts, err));
+  SN_TRY(SN_ARENA_NEW(scratch, t->fine_count, &job->cells, err));
+  sn_parallel_for(pool, t->fine_count, 256, count_rows, job);
+  uint32_t entries = sn_parallel_starts(pool, t->fine_starts, (size_t)t->fine_count + 1);
+  SN_TRY(SN_ARENA_NEW(arena, entries, &t->coarse_nodes, err));
+  SN_TRY(SN_ARENA_NEW(arena, entries, &t->fine_weights, err));
+  sn_parallel_for(pool, t->fine_count, 256, fill_rows, job);
+  return SN_OK;
+}
+
+static sn_status build_columns(transfer_job* job, sn_pool* pool, sn_arena* arena, sn_arena* scratch,
+                               sn_error* err) {
+  sn_transfer* t = job->transfer;
+  uint32_t entries = t->fine_starts[t->fine_count];
+  SN_TRY(SN_ARENA_NEW(arena, (size_t)t->coarse_count + 1, &t->coarse_starts, err));
+  SN_TRY(SN_ARENA_NEW(arena, entries, &t->fine_nodes, err));
+  SN_TRY(SN_ARENA_NEW(arena, entries, &t->coarse_weights, err));
+  SN_TRY(SN_ARENA_NEW(scratch, PIECES * (size_t)t->coarse_count, &job->places, err));
+  sn_parallel_for(pool, PIECES, 1, count_columns, job);
+  sn_parallel_for(pool, t->coarse_count, 1024, add_pieces, job);
+  sn_parallel_starts(pool, t->coarse_starts, (size_t)t->coarse_count + 1);
+  sn_parallel_for(pool, PIECES, 1, fill_columns, job);
+  return SN_OK;
 }
 
 sn_status sn_transfer_build(const sn_octree* fine, const sn_octree* coarse, sn_pool* pool,
@@ -203,30 +359,18 @@ sn_status sn_transfer_build(const sn_octree* fine, const sn_octree* coarse, sn_p
   transfer_job job = {.fine = fine, .coarse = coarse, .transfer = transfer};
   *transfer = (sn_transfer){.fine_count = fine->node_count, .coarse_count = coarse->node_count};
   sn_arena_mark mark = sn_arena_get_mark(scratch);
-  SN_TRY(SN_ARENA_NEW(scratch, 8 * (size_t)fine->node_count, &job.nodes, err));
-  SN_TRY(SN_ARENA_NEW(scratch, 8 * (size_t)fine->node_count, &job.weights, err));
-  SN_TRY(SN_ARENA_NEW(scratch, fine->node_count, &job.counts, err));
-  sn_parallel_for(pool, fine->node_count, 256, interpolate_nodes, &job);
-
-  size_t entries = 0;
-  for (uint32_t n = 0; n < fine->node_count; ++n) entries += job.counts[n];
-  SN_TRY(SN_ARENA_NEW(arena, (size_t)fine->node_count + 1, &transfer->fine_starts, err));
-  SN_TRY(SN_ARENA_NEW(arena, (size_t)coarse->node_count + 1, &transfer->coarse_starts, err));
-  SN_TRY(SN_ARENA_NEW(arena, entries, &transfer->coarse_nodes, err));
-  SN_TRY(SN_ARENA_NEW(arena, entries, &transfer->fine_weights, err));
-  SN_TRY(SN_ARENA_NEW(arena, entries, &transfer->fine_nodes, err));
-  SN_TRY(SN_ARENA_NEW(arena, entries, &transfer->coarse_weights, err));
+  SN_TRY(build_rows(&job, pool, arena, scratch, err));
+  SN_TRY(build_columns(&job, pool, arena, scratch, err));
   SN_TRY(SN_ARENA_NEW(arena, fine->cell_count, &transfer->coarse_cells, err));
-  pack_fine(&job);
-  transpose(transfer);
-  map_cells(fine, coarse, transfer->coarse_cells);
+  sn_parallel_for(pool, fine->cell_count, 4096, map_cells, &job);
   sn_arena_release(scratch, mark);
   return SN_OK;
 }
 
 typedef struct move_job {
   const uint32_t *starts, *others;
-  const float *weights, *from;
+  const uint8_t* weights;
+  const float* from;
   float* to;
   bool add;
 } move_job;
@@ -237,7 +381,8 @@ static void move_values(void* ctx, size_t begin, size_t end) {
     float sum[3] = {0, 0, 0};
     for (uint32_t e = job->starts[n]; e < job->starts[n + 1]; ++e) {
       const float* from = job->from + 3 * (size_t)job->others[e];
-      for (int i = 0; i < 3; ++i) sum[i] += job->weights[e] * from[i];
+      float weight = (float)job->weights[e] * (1.0f / SN_TRANSFER_ONE);
+      for (int i = 0; i < 3; ++i) sum[i] += weight * from[i];
     }
     for (int i = 0; i < 3; ++i)
       job->to[3 * n + i] = job->add ? job->to[3 * n + i] + sum[i] : sum[i];

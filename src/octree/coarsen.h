@@ -5,17 +5,20 @@
 
 #include "octree/octree.h"
 
+// Weights are whole numbers of 64ths: a fine node is at a corner or in the middle of a coarse cell on
+// each axis, which makes eighths, and corners that hang share theirs among two or four nodes.
+#define SN_TRANSFER_ONE 64
+
 // Linear interpolation from coarse nodes to fine ones, and its exact transpose; both as lists, so
 // that either way every value is a sum in fixed order that one thread forms.
 typedef struct sn_transfer {
-  uint32_t* fine_starts;   // entries of each fine node (fine node_count + 1)
-  uint32_t* coarse_nodes;  // (entry_count)
-  float* fine_weights;
+  uint32_t* fine_starts;    // entries of each fine node (fine node_count + 1)
+  uint32_t* coarse_nodes;   // (entry_count)
+  uint8_t* fine_weights;    // of each, in 64ths
   uint32_t* coarse_starts;  // entries of each coarse node (coarse node_count + 1)
   uint32_t* fine_nodes;     // ascending within a coarse node (entry_count)
-  float* coarse_weights;
-  uint32_t*
-      coarse_cells;  // the coarse cell that each fine cell lies in, ascending (fine cell_count)
+  uint8_t* coarse_weights;
+  uint32_t* coarse_cells;             // that each fine cell lies in, ascending (fine cell_count)
   uint32_t fine_count, coarse_count;  // nodes
 } sn_transfer;
 

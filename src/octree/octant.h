@@ -22,6 +22,10 @@ _Static_assert(sizeof(sn_octant) == 8, "an octant is 8 bytes");
 
 // The surface passes through the octant's inside, not only along its faces.
 #define SN_OCTANT_CUT 1
+// The surface meets the octant, if only along a face. Set with CUT too.
+#define SN_OCTANT_TOUCHED 2
+// A leaf that belongs to the body.
+#define SN_OCTANT_INSIDE 4
 
 static inline uint32_t sn_octant_size(sn_octant o) { return 1u << o.height; }
 
@@ -37,6 +41,33 @@ static inline int sn_octant_compare(sn_octant a, sn_octant b) {
   if (sn_top_bit_less(highest, dy)) highest = dy, left = a.y, right = b.y;
   if (sn_top_bit_less(highest, dx)) left = a.x, right = b.x;
   return (left > right) - (left < right);
+}
+
+// The Morton code of a place, 48 bits: its coordinates' bits interleaved, z above y above x.
+static inline uint64_t sn_morton_spread(uint32_t coordinate) {
+  uint64_t v = coordinate;
+  v = (v | v << 32) & 0xffff00000000ffff;
+  v = (v | v << 16) & 0x00ff0000ff0000ff;
+  v = (v | v << 8) & 0xf00f00f00f00f00f;
+  v = (v | v << 4) & 0x30c30c30c30c30c3;
+  return (v | v << 2) & 0x9249249249249249;
+}
+static inline uint64_t sn_morton(uint32_t x, uint32_t y, uint32_t z) {
+  return sn_morton_spread(x) | sn_morton_spread(y) << 1 | sn_morton_spread(z) << 2;
+}
+
+// Every third bit of a Morton code, from the lowest on: x; of code >> 1 and >> 2, y and z.
+static inline uint16_t sn_morton_gather(uint64_t code) {
+  uint64_t v = code & 0x9249249249249249;
+  v = (v | v >> 2) & 0x30c30c30c30c30c3;
+  v = (v | v >> 4) & 0xf00f00f00f00f00f;
+  v = (v | v >> 8) & 0x00ff0000ff0000ff;
+  v = (v | v >> 16) & 0xffff00000000ffff;
+  return (uint16_t)(v | v >> 32);
+}
+static inline sn_octant sn_octant_at(uint64_t code) {
+  return (sn_octant){sn_morton_gather(code), sn_morton_gather(code >> 1),
+                     sn_morton_gather(code >> 2), 0, 0};
 }
 
 static inline sn_octant sn_octant_parent(sn_octant o) {

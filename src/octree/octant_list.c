@@ -2,9 +2,10 @@
 
 #include <string.h>
 
+#include "base/sort.h"
+
 #define MIN_EMIT_BLOCK 64
 #define SORT_BLOCK 4096
-#define INSERTION_RUN 16
 
 typedef struct emit_job {
   sn_emit_fn emit;
@@ -42,76 +43,40 @@ sn_status sn_octants_emit(sn_pool* pool, size_t count, sn_emit_fn emit, const vo
   return SN_OK;
 }
 
-static void merge(const sn_octant* a, size_t a_count, const sn_octant* b, size_t b_count,
-                  sn_octant* out) {
-  size_t i = 0, j = 0;
-  while (i < a_count && j < b_count) {
-    *out++ = sn_octant_compare(b[j], a[i]) < 0 ? b[j++] : a[i++];
-  }
-  memcpy(out, a + i, (a_count - i) * sizeof *a);
-  memcpy(out + (a_count - i), b + j, (b_count - j) * sizeof *b);
-}
+typedef struct key_job {
+  sn_octant* items;
+  uint64_t* keys;
+} key_job;
 
-static void insertion_sort(sn_octant* items, size_t count) {
-  for (size_t i = 1; i < count; ++i) {
-    sn_octant o = items[i];
-    size_t j = i;
-    for (; j > 0 && sn_octant_compare(o, items[j - 1]) < 0; --j) items[j] = items[j - 1];
-    items[j] = o;
+static void form_keys(void* ctx, size_t begin, size_t end) {
+  const key_job* job = ctx;
+  for (size_t i = begin; i < end; ++i) {
+    sn_octant o = job->items[i];
+    job->keys[i] = sn_morton(o.x, o.y, o.z) << 16 | (uint64_t)o.height << 8 | o.flags;
   }
 }
 
-typedef struct sort_job {
-  sn_octant *from, *to;
-  size_t count, run;  // sorted runs of this length, two of which become one
-} sort_job;
-
-// Merge the pair of runs number `begin`..`end` from one array into the other.
-static void merge_pairs(void* ctx, size_t begin, size_t end) {
-  const sort_job* job = ctx;
-  for (size_t pair = begin; pair < end; ++pair) {
-    size_t low = 2 * pair * job->run;
-    size_t middle = low + job->run < job->count ? low + job->run : job->count;
-    size_t high = middle + job->run < job->count ? middle + job->run : job->count;
-    merge(job->from + low, middle - low, job->from + middle, high - middle, job->to + low);
+static void form_octants(void* ctx, size_t begin, size_t end) {
+  const key_job* job = ctx;
+  for (size_t i = begin; i < end; ++i) {
+    uint64_t key = job->keys[i];
+    sn_octant o = sn_octant_at(key >> 16);
+    o.height = (uint8_t)(key >> 8);
+    o.flags = (uint8_t)key;
+    job->items[i] = o;
   }
 }
 
-static void swap_sides(sort_job* job) {
-  sn_octant* from = job->from;
-  job->from = job->to;
-  job->to = from;
-}
-
-// Sort blocks of SORT_BLOCK items, each within itself.
-static void sort_blocks(void* ctx, size_t begin, size_t end) {
-  const sort_job* job = ctx;
-  for (size_t block = begin; block < end; ++block) {
-    size_t low = block * SORT_BLOCK;
-    size_t count = job->count - low < SORT_BLOCK ? job->count - low : SORT_BLOCK;
-    for (size_t i = 0; i < count; i += INSERTION_RUN) {
-      insertion_sort(job->from + low + i, count - i < INSERTION_RUN ? count - i : INSERTION_RUN);
-    }
-    sort_job inner = {job->from + low, job->to + low, count, INSERTION_RUN};
-    for (; inner.run < SORT_BLOCK; inner.run *= 2) {
-      merge_pairs(&inner, 0, (count + 2 * inner.run - 1) / (2 * inner.run));
-      swap_sides(&inner);
-    }
-    // 16 -> 4096 is an even number of merges, so the block is back where it was.
-  }
-}
-
+// As Morton codes, with height and flags in the 16 bits below, which the sort does not look at.
 sn_status sn_octants_sort(sn_pool* pool, sn_octants list, sn_arena* scratch, sn_error* err) {
   sn_arena_mark mark = sn_arena_get_mark(scratch);
-  sn_octant* other;
+  key_job job = {.items = list.items};
+  uint64_t* other;
+  SN_TRY(SN_ARENA_NEW(scratch, list.count, &job.keys, err));
   SN_TRY(SN_ARENA_NEW(scratch, list.count, &other, err));
-  sort_job job = {list.items, other, list.count, SORT_BLOCK};
-  sn_parallel_for(pool, (list.count + SORT_BLOCK - 1) / SORT_BLOCK, 1, sort_blocks, &job);
-  for (; job.run < list.count; job.run *= 2) {
-    sn_parallel_for(pool, (list.count + 2 * job.run - 1) / (2 * job.run), 1, merge_pairs, &job);
-    swap_sides(&job);
-  }
-  if (job.from != list.items) memcpy(list.items, job.from, list.count * sizeof *list.items);
+  sn_parallel_for(pool, list.count, SORT_BLOCK, form_keys, &job);
+  SN_TRY(sn_sort_keys(pool, job.keys, other, list.count, 16, scratch, err));
+  sn_parallel_for(pool, list.count, SORT_BLOCK, form_octants, &job);
   sn_arena_release(scratch, mark);
   return SN_OK;
 }
@@ -128,6 +93,22 @@ void sn_octants_unique(sn_octants* list) {
   list->count = kept;
 }
 
+sn_status sn_octants_join(sn_pool* pool, const sn_octants* lists, size_t list_count,
+                          sn_arena* arena, sn_octants* joined, sn_error* err) {
+  size_t total = 0;
+  for (size_t l = 0; l < list_count; ++l) total += lists[l].count;
+  SN_TRY(SN_ARENA_NEW(arena, total, &joined->items, err));
+  joined->count = 0;
+  for (size_t l = 0; l < list_count; ++l) {
+    if (lists[l].count == 0) continue;
+    memcpy(joined->items + joined->count, lists[l].items, lists[l].count * sizeof *joined->items);
+    joined->count += lists[l].count;
+  }
+  SN_TRY(sn_octants_sort(pool, *joined, arena, err));
+  sn_octants_unique(joined);
+  return SN_OK;
+}
+
 size_t sn_octants_lower_bound(sn_octants list, sn_octant o) {
   size_t low = 0, high = list.count;
   while (low < high) {
@@ -139,6 +120,23 @@ size_t sn_octants_lower_bound(sn_octants list, sn_octant o) {
     }
   }
   return low;
+}
+
+size_t sn_octants_lower_bound_near(sn_octants list, size_t near, sn_octant o) {
+  // Steps of growing length away from `near`, until the place sought is in between.
+  size_t low = near, high = near, step = 1;
+  while (high < list.count && sn_octant_compare(list.items[high], o) < 0) {
+    low = high + 1;
+    high = list.count - high > step ? high + step : list.count;
+    step *= 2;
+  }
+  while (low > 0 && sn_octant_compare(list.items[low - 1], o) >= 0) {
+    high = low - 1;
+    low = low > step ? low - step : 0;
+    step *= 2;
+  }
+  sn_octants between = {list.items + low, high - low};
+  return low + sn_octants_lower_bound(between, o);
 }
 
 bool sn_octants_contain(sn_octants list, sn_octant o) {

@@ -36,6 +36,9 @@ typedef struct sn_octree_seed {
 
 // Decides whether a point is inside the body. Called from several threads.
 typedef bool (*sn_inside_fn)(const void* ctx, sn_vec3 point);
+// The same, and more: returns whether the verdict on `point` holds for every place that can be
+// reached from it within `box` without meeting the seeds that cut.
+typedef bool (*sn_inside_box_fn)(const void* ctx, sn_vec3 point, sn_box box, bool* inside);
 
 typedef struct sn_octree_input {
   sn_box box;   // of the body, m
@@ -45,6 +48,7 @@ typedef struct sn_octree_input {
   uint32_t seed_count;
   sn_inside_fn inside;
   const void* inside_ctx;
+  sn_inside_box_fn inside_box;  // optional: spares nearly all calls of `inside`; same context
 } sn_octree_input;
 
 // Cells along the longest axis of a box.
@@ -58,6 +62,8 @@ sn_status sn_octree_build(const sn_octree_input* input, sn_pool* pool, sn_arena*
 
 // The cell that holds the finest cell (x, y, z), or SN_NO_CELL. Coordinates may be out of range.
 uint32_t sn_octree_find(const sn_octree* tree, int x, int y, int z);
+// The same, quick where the answer is close to cell number `near`.
+uint32_t sn_octree_find_near(const sn_octree* tree, uint32_t near, int x, int y, int z);
 // The cell nearest to a point (0 distance if it holds it); ties go to the lower index. xi receives
 // the point's place in the cell, each in 0..1. The tree must have a cell.
 uint32_t sn_octree_nearest(const sn_octree* tree, sn_vec3 point, double xi[3]);

@@ -11,7 +11,7 @@
 //      of its parent lies in another parent. The leaves of height h are the children of split[h +
 //      1] that are not in split[h]. This is the coarsest balanced tree that has the rasterised
 //      octants.
-//   3. Classify: octants that the skin cuts are inside; the others ask for their centre.
+//   3. List the leaves and find out which are inside (octree_leaves.c).
 //   4. Split the leaves that are coarser than allowed (all inside), down to the finest for a
 //   uniform
 //      grid. Balance is kept: the larger of two neighbours never becomes the smaller.
@@ -23,6 +23,7 @@
 #include "math/vec.h"
 #include "octree/octant_list.h"
 #include "octree/octree.h"
+#include "octree/octree_leaves.h"
 #include "octree/octree_nodes.h"
 
 // A face that lies in a plane of the grid touches the cells on both sides but cuts neither.
@@ -44,18 +45,18 @@ typedef struct raster_out {
   size_t count;
 } raster_out;
 
-static void raster_octant(const raster_ctx* ctx, const sn_vec3 triangle[3], sn_octant o,
+static void raster_octant(const raster_ctx* ctx, const sn_triangle_axes* triangle, sn_octant o,
                           raster_out* out) {
   double half = 0.5 * (double)sn_octant_size(o);
   sn_vec3 centre = sn_v3(o.x + half, o.y + half, o.z + half);
-  if (!sn_triangle_touches_cube(triangle, centre, half + TOUCH)) return;
+  int touched = sn_triangle_touches_cubes(triangle, centre, half + TOUCH, half - TOUCH);
+  if (touched == 0) return;
   if (o.height > 0) {
     for (int c = 0; c < 8; ++c) raster_octant(ctx, triangle, sn_octant_child(o, c), out);
     return;
   }
-  if (ctx->cut && sn_triangle_touches_cube(triangle, centre, half - TOUCH)) {
-    o.flags = SN_OCTANT_CUT;
-  }
+  if (ctx->cut) o.flags = SN_OCTANT_TOUCHED;
+  if (ctx->cut && touched == 2) o.flags |= SN_OCTANT_CUT;
   if (out->items) out->items[out->count] = o;
   out->count++;
 }
@@ -82,13 +83,14 @@ static size_t emit_triangle(const void* context, size_t index, sn_octant* items)
          (high[2] >> height) - (low[2] >> height) > 1) {
     ++height;
   }
+  sn_triangle_axes axes = sn_triangle_find_axes(triangle);
   raster_out out = {items, 0};
   for (int z = low[2] >> height; z <= high[2] >> height; ++z) {
     for (int y = low[1] >> height; y <= high[1] >> height; ++y) {
       for (int x = low[0] >> height; x <= high[0] >> height; ++x) {
         sn_octant o = {(uint16_t)(x << height), (uint16_t)(y << height), (uint16_t)(z << height),
                        (uint8_t)height, 0};
-        raster_octant(ctx, triangle, o, &out);
+        raster_octant(ctx, &axes, o, &out);
       }
     }
   }
@@ -100,23 +102,12 @@ static sn_status rasterise(const sn_octree_input* input, const sn_octree* tree, 
                            sn_arena* scratch, sn_octants* fine, sn_error* err) {
   sn_octants* parts;
   SN_TRY(SN_ARENA_NEW(scratch, input->seed_count, &parts, err));
-  size_t total = 0;
   for (uint32_t s = 0; s < input->seed_count; ++s) {
     raster_ctx ctx = {tree, input->seeds[s].surface, input->seeds[s].cut};
     SN_TRY(sn_octants_emit(pool, ctx.surface->triangle_count, emit_triangle, &ctx, scratch,
                            &parts[s], err));
-    SN_TRY(sn_octants_sort(pool, parts[s], scratch, err));
-    sn_octants_unique(&parts[s]);
-    total += parts[s].count;
   }
-  SN_TRY(SN_ARENA_NEW(scratch, total, &fine->items, err));
-  fine->count = 0;
-  for (uint32_t s = 0; s < input->seed_count; ++s) {
-    for (size_t i = 0; i < parts[s].count; ++i) fine->items[fine->count++] = parts[s].items[i];
-  }
-  SN_TRY(sn_octants_sort(pool, *fine, scratch, err));
-  sn_octants_unique(fine);
-  return SN_OK;
+  return sn_octants_join(pool, parts, input->seed_count, scratch, fine, err);
 }
 
 static size_t emit_parent(const void* ctx, size_t index, sn_octant* out) {
@@ -168,66 +159,6 @@ static sn_status find_split_octants(const sn_octree* tree, sn_octants fine, sn_p
   return SN_OK;
 }
 
-typedef struct leaf_ctx {
-  const sn_octree* tree;
-  const sn_octree_input* input;
-  sn_octants parents;   // split octants one level up
-  sn_octants not_leaf;  // split octants of this level
-  sn_octants fine;      // rasterised octants, for their flags; empty above the finest level
-  uint8_t* inside;      // (8 x parents.count)
-} leaf_ctx;
-
-// Which children of the parents are leaves inside the body? Costs a winding number each, so it is
-// asked once and remembered.
-static void classify_children(void* context, size_t begin, size_t end) {
-  const leaf_ctx* ctx = context;
-  const sn_octree* tree = ctx->tree;
-  for (size_t i = begin; i < end; ++i) {
-    for (int c = 0; c < 8; ++c) {
-      sn_octant o = sn_octant_child(ctx->parents.items[i], c);
-      if (sn_octants_contain(ctx->not_leaf, o)) continue;
-      size_t at = sn_octants_lower_bound(ctx->fine, o);
-      bool cut = at < ctx->fine.count && sn_octant_compare(ctx->fine.items[at], o) == 0 &&
-                 (ctx->fine.items[at].flags & SN_OCTANT_CUT);
-      double half = 0.5 * (double)sn_octant_size(o);
-      sn_vec3 centre = sn_madd(tree->origin, tree->cell, sn_v3(o.x + half, o.y + half, o.z + half));
-      ctx->inside[8 * i + c] = cut || ctx->input->inside(ctx->input->inside_ctx, centre);
-    }
-  }
-}
-
-static size_t emit_leaves(const void* context, size_t index, sn_octant* out) {
-  const leaf_ctx* ctx = context;
-  size_t count = 0;
-  for (int c = 0; c < 8; ++c) {
-    if (!ctx->inside[8 * index + c]) continue;
-    if (out) out[count] = sn_octant_child(ctx->parents.items[index], c);
-    ++count;
-  }
-  return count;
-}
-
-// Leaves inside the body, of all heights, sorted.
-static sn_status collect_leaves(const sn_octree_input* input, const sn_octree* tree,
-                                const sn_octants* split, sn_octants fine, sn_pool* pool,
-                                sn_arena* scratch, sn_octants* leaves, sn_error* err) {
-  sn_octants level[SN_MAX_HEIGHT] = {{0}};
-  size_t total = 0;
-  for (int h = 0; h < tree->root_height; ++h) {
-    leaf_ctx ctx = {tree, input, split[h + 1], split[h], h == 0 ? fine : (sn_octants){0}, NULL};
-    SN_TRY(SN_ARENA_NEW(scratch, 8 * ctx.parents.count, &ctx.inside, err));
-    sn_parallel_for(pool, ctx.parents.count, 16, classify_children, &ctx);
-    SN_TRY(sn_octants_emit(pool, ctx.parents.count, emit_leaves, &ctx, scratch, &level[h], err));
-    total += level[h].count;
-  }
-  SN_TRY(SN_ARENA_NEW(scratch, total, &leaves->items, err));
-  leaves->count = 0;
-  for (int h = 0; h < tree->root_height; ++h) {
-    for (size_t i = 0; i < level[h].count; ++i) leaves->items[leaves->count++] = level[h].items[i];
-  }
-  return sn_octants_sort(pool, *leaves, scratch, err);
-}
-
 typedef struct refine_ctx {
   sn_octants leaves;
   int coarsen;  // -1: none is too coarse
@@ -244,6 +175,8 @@ static void emit_pieces(sn_octant o, int height, sn_octant* out, size_t* count) 
 static size_t emit_allowed(const void* context, size_t index, sn_octant* out) {
   const refine_ctx* ctx = context;
   sn_octant o = ctx->leaves.items[index];
+  if (!(o.flags & SN_OCTANT_INSIDE)) return 0;
+  o.flags = 0;
   int height = ctx->coarsen < 0 ? SN_MAX_HEIGHT : ctx->coarsen;
   size_t count = 0;
   if (out) {
@@ -279,7 +212,7 @@ static sn_status build(const sn_octree_input* input, sn_pool* pool, sn_arena* ar
   SN_TRY(place_grid(input, tree, err));
   SN_TRY(rasterise(input, tree, pool, scratch, &fine, err));
   SN_TRY(find_split_octants(tree, fine, pool, scratch, split, err));
-  SN_TRY(collect_leaves(input, tree, split, fine, pool, scratch, &leaves, err));
+  SN_TRY(sn_octree_list_leaves(input, tree, split, fine, pool, scratch, &leaves, err));
   refine_ctx refine = {leaves, input->coarsen};
   SN_TRY(sn_octants_emit(pool, leaves.count, emit_allowed, &refine, arena, &cells, err));
   SN_CHECK(cells.count < UINT32_MAX / 8, err, SN_ERR_INPUT,

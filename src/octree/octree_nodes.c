@@ -1,123 +1,366 @@
-// Most nodes are the anchor of a cell. The corners that are not (on the far side of the body) are
-// collected apart, so that no list of all eight corners of all cells is ever sorted.
+// Places of the grid in blocks of 16 x 16 x 16, a bit each, in Morton order. Every cell marks its
+// corners, and the middles of its edges and faces: by the 2:1 rule these are the only places on it
+// where a corner of another cell can hang. The corners that are no middles are the nodes, and the
+// number of a node is the count of bits before its own. Nothing is searched for but blocks.
+//
+// The unit of the blocks is the smallest cell of the tree, not of the grid, so that a coarser tree
+// has as few of them as a fine one.
 #include "octree/octree_nodes.h"
 
 #include "octree/octant_list.h"
 
-static void corner_place(sn_octant cell, int corner, uint32_t place[3]) {
-  uint32_t size = sn_octant_size(cell);
-  place[0] = cell.x + (corner & 1 ? size : 0);
-  place[1] = cell.y + (corner >> 1 & 1 ? size : 0);
-  place[2] = cell.z + (corner >> 2 & 1 ? size : 0);
+#define BLOCK_HEIGHT 4  // in units
+#define BLOCK_UNITS (1 << BLOCK_HEIGHT)
+#define WORDS (BLOCK_UNITS * BLOCK_UNITS * BLOCK_UNITS / 64)
+
+// The code of a place relative to a block: bits of x (y: << 1, z: << 2), 0..15 within the block. A
+// 16 sets the bit 12, 13 or 14: the place is in the next block on that axis.
+static const uint16_t SPREAD[BLOCK_UNITS + 1] = {0x000, 0x001, 0x008, 0x009, 0x040, 0x041,
+                                                 0x048, 0x049, 0x200, 0x201, 0x208, 0x209,
+                                                 0x240, 0x241, 0x248, 0x249, 0x1000};
+
+typedef struct place_block {
+  uint64_t corners[WORDS];
+  uint64_t middles[WORDS];
+  uint64_t nodes[WORDS];
+  uint16_t before[WORDS];  // nodes of the block in earlier words
+  uint32_t first_node;
+} place_block;
+
+typedef struct numbering {
+  sn_octree* tree;
+  int unit_height;     // of the smallest cell
+  sn_octants runs;     // the blocks that have cells smaller than themselves; those are consecutive
+  sn_octants anchors;  // of all blocks that have places
+  place_block* blocks;
+  int colour;
+} numbering;
+
+static int block_height(const numbering* job) { return job->unit_height + BLOCK_HEIGHT; }
+
+// Cells as large as a block or larger: few, and each has its places in many blocks.
+static bool is_large(const numbering* job, sn_octant cell) {
+  return cell.height >= block_height(job);
 }
 
-static sn_octant octant_at(const uint32_t place[3]) {
-  return (sn_octant){(uint16_t)place[0], (uint16_t)place[1], (uint16_t)place[2], 0, 0};
+static sn_octant block_around(const numbering* job, uint32_t x, uint32_t y, uint32_t z) {
+  uint32_t mask = ~((1u << block_height(job)) - 1u);
+  return (sn_octant){(uint16_t)(x & mask), (uint16_t)(y & mask), (uint16_t)(z & mask), 0, 0};
 }
 
-bool sn_octree_place_hangs(const sn_octree* tree, int x, int y, int z) {
-  // The eight finest cells around the place stand for all leaves that touch it.
-  for (int side = 0; side < 8; ++side) {
-    uint32_t cell = sn_octree_find(tree, x - (side & 1), y - (side >> 1 & 1), z - (side >> 2 & 1));
-    if (cell == SN_NO_CELL) continue;
-    int mask = (int)sn_octant_size(tree->cells[cell]) - 1;
-    if ((x & mask) || (y & mask) || (z & mask)) return true;
+static place_block* find_block(const numbering* job, sn_octant anchor) {
+  size_t at = sn_octants_lower_bound(job->anchors, anchor);
+  SN_ASSERT(at < job->anchors.count && sn_octant_compare(job->anchors.items[at], anchor) == 0);
+  return &job->blocks[at];
+}
+
+// ---- Which blocks there are
+
+static size_t emit_run(const void* context, size_t index, sn_octant* out) {
+  const numbering* job = context;
+  sn_octant cell = job->tree->cells[index];
+  if (is_large(job, cell)) return 0;
+  sn_octant block = block_around(job, cell.x, cell.y, cell.z);
+  if (index > 0) {
+    sn_octant before = job->tree->cells[index - 1];
+    sn_octant last = block_around(job, before.x, before.y, before.z);
+    if (!is_large(job, before) && sn_octant_compare(last, block) == 0) return 0;
   }
-  return false;
+  if (out) out[0] = block;
+  return 1;
 }
 
-typedef struct node_ctx {
-  const sn_octree* tree;
-  sn_octants places;  // candidates
-} node_ctx;
+// Block `side` of the eight that the cells of a run have places in. False: beyond the grid.
+static bool block_beside(const numbering* job, sn_octant block, int side, sn_octant* beside) {
+  uint32_t size = 1u << block_height(job);
+  uint32_t x = block.x + (side & 1 ? size : 0), y = block.y + (side >> 1 & 1 ? size : 0),
+           z = block.z + (side >> 2 & 1 ? size : 0);
+  *beside = (sn_octant){(uint16_t)x, (uint16_t)y, (uint16_t)z, 0, 0};
+  return x <= UINT16_MAX && y <= UINT16_MAX && z <= UINT16_MAX;
+}
 
-// Corners of a cell that are no cell's anchor.
-static size_t emit_far_corners(const void* context, size_t index, sn_octant* out) {
-  const sn_octree* tree = ((const node_ctx*)context)->tree;
-  sn_octants cells = {tree->cells, tree->cell_count};
+static size_t emit_blocks_of_run(const void* context, size_t index, sn_octant* out) {
+  const numbering* job = context;
   size_t count = 0;
-  for (int c = 1; c < 8; ++c) {
-    uint32_t place[3];
-    corner_place(tree->cells[index], c, place);
-    if (sn_octants_contain(cells, octant_at(place))) continue;
-    if (out) out[count] = octant_at(place);
+  for (int side = 0; side < 8; ++side) {
+    sn_octant beside;
+    if (!block_beside(job, job->runs.items[index], side, &beside)) continue;
+    if (out) out[count] = beside;
     ++count;
   }
   return count;
 }
 
-static size_t emit_anchor(const void* context, size_t index, sn_octant* out) {
-  if (out) {
-    out[0] = ((const node_ctx*)context)->tree->cells[index];
-    out[0].height = out[0].flags = 0;
+// Place `n` of the 27 at the corners, in the middles and in the centre of a cell; `middles` counts
+// the axes on which it is in the middle.
+static void place_of_cell(sn_octant cell, int n, uint32_t place[3], int* middles) {
+  uint32_t half = sn_octant_size(cell) / 2;
+  int step[3] = {n % 3, n / 3 % 3, n / 9};
+  place[0] = cell.x + half * (uint32_t)step[0];
+  place[1] = cell.y + half * (uint32_t)step[1];
+  place[2] = cell.z + half * (uint32_t)step[2];
+  *middles = (step[0] == 1) + (step[1] == 1) + (step[2] == 1);
+}
+
+static size_t emit_blocks_of_large(const void* context, size_t index, sn_octant* out) {
+  const numbering* job = context;
+  sn_octant cell = job->tree->cells[index];
+  size_t count = 0;
+  for (int n = 0; is_large(job, cell) && n < 27; ++n) {
+    uint32_t place[3];
+    int middles;
+    place_of_cell(cell, n, place, &middles);
+    if (middles == 3) continue;
+    if (out) out[count] = block_around(job, place[0], place[1], place[2]);
+    ++count;
   }
-  return 1;
+  return count;
 }
 
-static size_t emit_node(const void* context, size_t index, sn_octant* out) {
-  const node_ctx* ctx = context;
-  sn_octant place = ctx->places.items[index];
-  if (sn_octree_place_hangs(ctx->tree, place.x, place.y, place.z)) return 0;
-  if (out) out[0] = place;
-  return 1;
+static sn_status find_blocks(numbering* job, sn_pool* pool, sn_arena* scratch, sn_error* err) {
+  const sn_octree* tree = job->tree;
+  sn_octants of_runs, of_large;
+  job->unit_height = SN_MAX_HEIGHT;
+  for (uint32_t e = 0; e < tree->cell_count; ++e) {
+    if (tree->cells[e].height < job->unit_height) job->unit_height = tree->cells[e].height;
+  }
+  SN_TRY(sn_octants_emit(pool, tree->cell_count, emit_run, job, scratch, &job->runs, err));
+  SN_TRY(sn_octants_emit(pool, job->runs.count, emit_blocks_of_run, job, scratch, &of_runs, err));
+  SN_TRY(
+      sn_octants_emit(pool, tree->cell_count, emit_blocks_of_large, job, scratch, &of_large, err));
+  SN_TRY(sn_octants_join(pool, (sn_octants[]){of_runs, of_large}, 2, scratch, &job->anchors, err));
+  return SN_ARENA_NEW(scratch, job->anchors.count, &job->blocks, err);
 }
 
-static void connect_cells(void* context, size_t begin, size_t end) {
-  sn_octree* tree = context;
-  for (size_t e = begin; e < end; ++e) {
-    sn_octant cell = tree->cells[e], parent = sn_octant_parent(cell);
-    for (int c = 0; c < 8; ++c) {
-      uint32_t place[3];
-      corner_place(cell, c, place);
-      uint32_t node = sn_octree_find_node(tree, place[0], place[1], place[2]);
-      if (node == UINT32_MAX) {  // hangs: the parent's corner of the same number stands for it
-        tree->hanging[e] |= (uint8_t)(1 << c);
-        corner_place(parent, c, place);
-        node = sn_octree_find_node(tree, place[0], place[1], place[2]);
-        SN_ASSERT(node != UINT32_MAX);
-      }
-      tree->conforming[8 * e + c] = node;
+// ---- The cells of a run and the blocks around it
+
+typedef struct run {
+  sn_octant anchor;
+  place_block* blocks[8];
+  uint32_t begin, end;  // cells
+} run;
+
+static run get_run(const numbering* job, size_t index) {
+  const sn_octree* tree = job->tree;
+  run r = {.anchor = job->runs.items[index]};
+  sn_octant block = r.anchor;
+  block.height = (uint8_t)block_height(job);
+  sn_octants cells = {tree->cells, tree->cell_count};
+  r.begin = (uint32_t)sn_octants_lower_bound(cells, r.anchor);
+  for (r.end = r.begin; r.end < tree->cell_count; ++r.end) {
+    sn_octant cell = tree->cells[r.end];
+    if (!sn_octant_holds(block, cell.x, cell.y, cell.z)) break;
+  }
+  for (int side = 0; side < 8; ++side) {
+    sn_octant beside;
+    if (block_beside(job, r.anchor, side, &beside)) r.blocks[side] = find_block(job, beside);
+  }
+  return r;
+}
+
+// A cell in units from the run's anchor.
+typedef struct local_cell {
+  int x, y, z, size;
+} local_cell;
+
+static local_cell get_local(const numbering* job, const run* r, sn_octant cell) {
+  int unit = job->unit_height;
+  return (local_cell){(cell.x - r->anchor.x) >> unit, (cell.y - r->anchor.y) >> unit,
+                      (cell.z - r->anchor.z) >> unit, 1 << (cell.height - unit)};
+}
+
+static local_cell parent_of(local_cell o) {
+  int mask = ~(2 * o.size - 1);
+  return (local_cell){o.x & mask, o.y & mask, o.z & mask, 2 * o.size};
+}
+
+static int code_of(int x, int y, int z) { return SPREAD[x] | SPREAD[y] << 1 | SPREAD[z] << 2; }
+
+static int corner_code(local_cell o, int corner) {
+  return code_of(o.x + (corner & 1 ? o.size : 0), o.y + (corner >> 1 & 1 ? o.size : 0),
+                 o.z + (corner >> 2 & 1 ? o.size : 0));
+}
+
+static void set_bit(uint64_t* words, int code) { words[code >> 6 & 63] |= 1ull << (code & 63); }
+
+// ---- Marking
+
+static void mark_cell(const run* r, local_cell o) {
+  for (int c = 0; c < 8; ++c) {
+    int code = corner_code(o, c);
+    set_bit(r->blocks[code >> 12]->corners, code);
+  }
+  int half = o.size / 2;
+  if (half == 0) return;  // no smaller cell can have a corner on it
+  for (int n = 0; n < 27; ++n) {
+    int i = n % 3, j = n / 3 % 3, k = n / 9, middles = (i == 1) + (j == 1) + (k == 1);
+    if (middles == 0 || middles == 3) continue;
+    int code = code_of(o.x + i * half, o.y + j * half, o.z + k * half);
+    set_bit(r->blocks[code >> 12]->middles, code);
+  }
+}
+
+// Runs two blocks apart on each axis mark different blocks, so those of one colour may run at once.
+static void mark_runs(void* context, size_t begin, size_t end) {
+  const numbering* job = context;
+  int shift = block_height(job);
+  for (size_t i = begin; i < end; ++i) {
+    sn_octant a = job->runs.items[i];
+    int colour = (a.x >> shift & 1) | (a.y >> shift & 1) << 1 | (a.z >> shift & 1) << 2;
+    if (colour != job->colour) continue;
+    run r = get_run(job, i);
+    for (uint32_t e = r.begin; e < r.end; ++e) {
+      mark_cell(&r, get_local(job, &r, job->tree->cells[e]));
     }
   }
 }
 
-// All candidate places, sorted and unique: anchors, and far corners.
-static sn_status collect_places(const sn_octree* tree, sn_pool* pool, sn_arena* scratch,
-                                sn_octants* places, sn_error* err) {
-  node_ctx ctx = {tree, {0}};
-  sn_octants far_corners;
-  SN_TRY(
-      sn_octants_emit(pool, tree->cell_count, emit_far_corners, &ctx, scratch, &far_corners, err));
-  SN_TRY(sn_octants_sort(pool, far_corners, scratch, err));
-  sn_octants_unique(&far_corners);
+// The block of any place, and the place's code in it.
+static place_block* locate(const numbering* job, const uint32_t place[3], int* code) {
+  sn_octant anchor = block_around(job, place[0], place[1], place[2]);
+  int unit = job->unit_height;
+  *code = code_of((int)(place[0] - anchor.x) >> unit, (int)(place[1] - anchor.y) >> unit,
+                  (int)(place[2] - anchor.z) >> unit);
+  return find_block(job, anchor);
+}
 
-  sn_octants anchors;
-  SN_TRY(sn_octants_emit(pool, tree->cell_count, emit_anchor, &ctx, scratch, &anchors, err));
-  SN_TRY(SN_ARENA_NEW(scratch, anchors.count + far_corners.count, &places->items, err));
-  places->count = 0;
-  size_t a = 0, f = 0;
-  while (a < anchors.count || f < far_corners.count) {
-    bool take_anchor =
-        f == far_corners.count ||
-        (a < anchors.count && sn_octant_compare(anchors.items[a], far_corners.items[f]) < 0);
-    places->items[places->count++] = take_anchor ? anchors.items[a++] : far_corners.items[f++];
+static void mark_large(const numbering* job) {
+  for (uint32_t e = 0; e < job->tree->cell_count; ++e) {
+    sn_octant cell = job->tree->cells[e];
+    for (int n = 0; is_large(job, cell) && n < 27; ++n) {
+      uint32_t place[3];
+      int middles, code;
+      place_of_cell(cell, n, place, &middles);
+      if (middles == 3) continue;
+      place_block* block = locate(job, place, &code);
+      set_bit(middles ? block->middles : block->corners, code);
+    }
   }
-  return SN_OK;
+}
+
+// ---- Numbering
+
+static uint32_t count_bits(uint64_t v) {
+  v -= v >> 1 & 0x5555555555555555;
+  v = (v & 0x3333333333333333) + (v >> 2 & 0x3333333333333333);
+  v = (v + (v >> 4)) & 0x0f0f0f0f0f0f0f0f;
+  return (uint32_t)(v * 0x0101010101010101 >> 56);
+}
+
+// The node at a place, or UINT32_MAX where it hangs.
+static uint32_t node_at(const place_block* block, int code) {
+  int word = code >> 6 & 63;
+  uint64_t bit = 1ull << (code & 63);
+  if (!(block->nodes[word] & bit)) return UINT32_MAX;
+  return block->first_node + block->before[word] + count_bits(block->nodes[word] & (bit - 1));
+}
+
+// Leaves the count of nodes in first_node.
+static void count_nodes(void* context, size_t begin, size_t end) {
+  const numbering* job = context;
+  for (size_t b = begin; b < end; ++b) {
+    place_block* block = &job->blocks[b];
+    uint32_t count = 0;
+    for (int w = 0; w < WORDS; ++w) {
+      block->nodes[w] = block->corners[w] & ~block->middles[w];
+      block->before[w] = (uint16_t)count;
+      count += count_bits(block->nodes[w]);
+    }
+    block->first_node = count;
+  }
+}
+
+static void write_nodes(void* context, size_t begin, size_t end) {
+  const numbering* job = context;
+  for (size_t b = begin; b < end; ++b) {
+    const place_block* block = &job->blocks[b];
+    sn_octant anchor = job->anchors.items[b];
+    sn_octant* out = job->tree->nodes + block->first_node;
+    for (int w = 0; w < WORDS; ++w) {
+      for (uint64_t bits = block->nodes[w]; bits; bits &= bits - 1) {
+        uint64_t code = 64 * (uint64_t)w + (uint64_t)__builtin_ctzll(bits);
+        sn_octant place = sn_octant_at(code);
+        *out++ = (sn_octant){(uint16_t)(anchor.x + (place.x << job->unit_height)),
+                             (uint16_t)(anchor.y + (place.y << job->unit_height)),
+                             (uint16_t)(anchor.z + (place.z << job->unit_height)), 0, 0};
+      }
+    }
+  }
+}
+
+static void set_corner(sn_octree* tree, uint32_t cell, int corner, bool hangs, uint32_t node) {
+  SN_ASSERT(node != UINT32_MAX);
+  tree->hanging[cell] |= (uint8_t)(hangs << corner);
+  tree->conforming[8 * (size_t)cell + corner] = node;
+}
+
+// Where a corner hangs, the parent's corner of the same number stands for it.
+static void connect_runs(void* context, size_t begin, size_t end) {
+  const numbering* job = context;
+  for (size_t i = begin; i < end; ++i) {
+    run r = get_run(job, i);
+    for (uint32_t e = r.begin; e < r.end; ++e) {
+      local_cell o = get_local(job, &r, job->tree->cells[e]);
+      for (int c = 0; c < 8; ++c) {
+        int code = corner_code(o, c);
+        uint32_t node = node_at(r.blocks[code >> 12], code);
+        bool hangs = node == UINT32_MAX;
+        if (hangs) {
+          code = corner_code(parent_of(o), c);
+          node = node_at(r.blocks[code >> 12], code);
+        }
+        set_corner(job->tree, e, c, hangs, node);
+      }
+    }
+  }
+}
+
+static uint32_t node_at_corner(const numbering* job, sn_octant cell, int corner) {
+  uint32_t size = sn_octant_size(cell);
+  uint32_t place[3] = {cell.x + (corner & 1 ? size : 0), cell.y + (corner >> 1 & 1 ? size : 0),
+                       cell.z + (corner >> 2 & 1 ? size : 0)};
+  int code;
+  const place_block* block = locate(job, place, &code);
+  return node_at(block, code);
+}
+
+static void connect_large(void* context, size_t begin, size_t end) {
+  const numbering* job = context;
+  for (size_t e = begin; e < end; ++e) {
+    sn_octant cell = job->tree->cells[e];
+    for (int c = 0; is_large(job, cell) && c < 8; ++c) {
+      uint32_t node = node_at_corner(job, cell, c);
+      bool hangs = node == UINT32_MAX;
+      if (hangs) node = node_at_corner(job, sn_octant_parent(cell), c);
+      set_corner(job->tree, (uint32_t)e, c, hangs, node);
+    }
+  }
 }
 
 static sn_status number_nodes(sn_octree* tree, sn_pool* pool, sn_arena* arena, sn_arena* scratch,
                               sn_error* err) {
-  node_ctx ctx = {tree, {0}};
-  sn_octants nodes;
-  SN_TRY(collect_places(tree, pool, scratch, &ctx.places, err));
-  SN_TRY(sn_octants_emit(pool, ctx.places.count, emit_node, &ctx, arena, &nodes, err));
-  SN_CHECK(nodes.count < UINT32_MAX, err, SN_ERR_INPUT,
-           "%zu nodes, at most %u are possible; take a larger cell", nodes.count, UINT32_MAX - 1);
-  tree->nodes = nodes.items;
-  tree->node_count = (uint32_t)nodes.count;
+  numbering job = {.tree = tree};
+  SN_TRY(find_blocks(&job, pool, scratch, err));
+  mark_large(&job);
+  for (job.colour = 0; job.colour < 8; ++job.colour) {
+    sn_parallel_for(pool, job.runs.count, 8, mark_runs, &job);
+  }
+  sn_parallel_for(pool, job.anchors.count, 8, count_nodes, &job);
+  size_t total = 0;
+  for (size_t b = 0; b < job.anchors.count; ++b) {
+    uint32_t count = job.blocks[b].first_node;
+    job.blocks[b].first_node = (uint32_t)total;
+    total += count;
+  }
+  SN_CHECK(total < UINT32_MAX, err, SN_ERR_INPUT,
+           "%zu nodes, at most %u are possible; take a larger cell", total, UINT32_MAX - 1);
+  tree->node_count = (uint32_t)total;
+  SN_TRY(SN_ARENA_NEW(arena, total, &tree->nodes, err));
   SN_TRY(SN_ARENA_NEW(arena, tree->cell_count, &tree->hanging, err));
   SN_TRY(SN_ARENA_NEW(arena, 8 * (size_t)tree->cell_count, &tree->conforming, err));
-  sn_parallel_for(pool, tree->cell_count, 256, connect_cells, tree);
+  sn_parallel_for(pool, job.anchors.count, 8, write_nodes, &job);
+  sn_parallel_for(pool, job.runs.count, 8, connect_runs, &job);
+  sn_parallel_for(pool, tree->cell_count, 4096, connect_large, &job);
   return SN_OK;
 }
 

@@ -8,7 +8,4 @@
 sn_status sn_octree_number_nodes(sn_octree* tree, sn_pool* pool, sn_arena* arena, sn_arena* scratch,
                                  sn_error* err);
 
-// Does a cell that touches this place of the grid have it in the middle of an edge or face?
-bool sn_octree_place_hangs(const sn_octree* tree, int x, int y, int z);
-
 #endif

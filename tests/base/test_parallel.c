@@ -237,9 +237,27 @@ static void failing_allocations_are_survived(void** unused) {
   assert_survives_failing_allocations(create_and_destroy_hosted);
 }
 
+static void starts_are_the_sums_of_the_counts_before(void** unused) {
+  (void)unused;
+  static const size_t counts[] = {0, 1, 2, 16384, 16385, 100000, MOST_ITEMS};
+  static uint32_t starts[MOST_ITEMS];
+  for (int p = 0; p < POOL_COUNT; ++p) {
+    for (size_t c = 0; c < sizeof counts / sizeof *counts; ++c) {
+      for (size_t i = 0; i < counts[c]; ++i) starts[i] = (uint32_t)(i * 7919 % 13);
+      uint32_t total = sn_parallel_starts(pools[p], starts, counts[c]), sum = 0;
+      for (size_t i = 0; i < counts[c]; ++i) {
+        assert_int_equal(starts[i], sum);
+        sum += (uint32_t)(i * 7919 % 13);
+      }
+      assert_int_equal(total, sum);
+    }
+  }
+}
+
 int main(void) {
   const struct CMUnitTest with_pools[] = {
       cmocka_unit_test(every_item_is_visited_once_in_the_same_blocks),
+      cmocka_unit_test(starts_are_the_sums_of_the_counts_before),
       cmocka_unit_test(blocks_are_few_and_never_too_small),
       cmocka_unit_test(sums_have_the_same_bits_on_every_pool),
       cmocka_unit_test(partial_sums_are_added_as_a_tree),

@@ -474,6 +474,30 @@ static void failing_allocations_are_survived(void** unused) {
   assert_survives_failing_allocations(prepare_once);
 }
 
+static double rim_of(sn_mesh mesh) {
+  prepared p;
+  prepare(&p, mesh);
+  double sum = 0;
+  for (uint32_t t = 0; t < p.surface.triangle_count; ++t) sum += p.surface.rim[t];
+  unprepare(&p);
+  return sum;
+}
+
+static void only_open_surfaces_have_a_rim(void** unused) {
+  (void)unused;
+  sn_vec3 zero = {0, 0, 0};
+  assert_true(rim_of(shape_unit_cube()) == 0);
+  assert_true(rim_of(shape_sphere(zero, 1, 12)) == 0);
+  sn_mesh turned = shape_sphere(zero, 1, 12);
+  shape_flip(&turned, 10, 30);  // repaired before the rim is measured
+  assert_true(rim_of(turned) == 0);
+  sn_mesh sphere = shape_sphere(zero, 1, 12), apart = shape_unwelded(&sphere);
+  assert_true(rim_of(apart) == 0);
+  sn_mesh_destroy(&sphere);
+  assert_true(fabs(rim_of(shape_sheet(zero, sn_v3(1, 0, 0), sn_v3(0, 0.5, 0), 4)) - 3) < 1e-12);
+  assert_true(fabs(rim_of(shape_hemisphere(zero, 1, 64)) - 2 * SHAPE_PI) < 0.02);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_sound_surface_is_left_as_it_is),
@@ -496,6 +520,7 @@ int main(void) {
       cmocka_unit_test(defective_files_become_sound_spheres),
       cmocka_unit_test(defective_files_are_turned_as_they_need),
       cmocka_unit_test(failing_allocations_are_survived),
+      cmocka_unit_test(only_open_surfaces_have_a_rim),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,8 +36,15 @@ static bool meets_by_clipping(const sn_vec3 triangle[3], sn_vec3 centre, double 
   return rest.count > 0;
 }
 
+// Asked for two cubes at once, each gives the same as alone.
 static bool touches(const sn_vec3 triangle[3], sn_vec3 centre, double half) {
-  return sn_triangle_touches_cube(triangle, centre, half);
+  bool touched = sn_triangle_touches_cube(triangle, centre, half);
+  sn_triangle_axes axes = sn_triangle_find_axes(triangle);
+  bool larger = sn_triangle_touches_cube(triangle, centre, 2 * half);
+  bool smaller = sn_triangle_touches_cube(triangle, centre, half / 2);
+  assert_int_equal(sn_triangle_touches_cubes(&axes, centre, 2 * half, half), larger + touched);
+  assert_int_equal(sn_triangle_touches_cubes(&axes, centre, half, half / 2), touched + smaller);
+  return touched;
 }
 
 // Agrees with clipping wherever a cube larger or smaller by 1e-9 gives the same answer. Returns

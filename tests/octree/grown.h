@@ -15,6 +15,10 @@ static inline bool winds_around(const void* ctx, sn_vec3 point) {
   return sn_bvh_winding(ctx, point) > 0.5;
 }
 
+static inline bool winds_around_box(const void* ctx, sn_vec3 point, sn_box box, bool* inside) {
+  return sn_bvh_inside(ctx, point, box, inside);
+}
+
 // What to build: the skin cuts; a bone (may be NULL) only refines. `seeds` must hold two.
 static inline sn_octree_input tree_input(const prepared* skin, const prepared* bone, double cell,
                                          int coarsen, sn_octree_seed* seeds) {
@@ -26,7 +30,8 @@ static inline sn_octree_input tree_input(const prepared* skin, const prepared* b
                            .seeds = seeds,
                            .seed_count = bone ? 2 : 1,
                            .inside = winds_around,
-                           .inside_ctx = &skin->bvh};
+                           .inside_ctx = &skin->bvh,
+                           .inside_box = winds_around_box};
 }
 
 static inline void assert_valid_tree(const sn_octree* tree) {

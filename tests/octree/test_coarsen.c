@@ -31,7 +31,8 @@ static trees build_trees(sn_mesh* mesh, int axis_cells, int coarsen, sn_pool* po
   double side =
       fmax(surface.box.hi.x - surface.box.lo.x,
            fmax(surface.box.hi.y - surface.box.lo.y, surface.box.hi.z - surface.box.lo.z));
-  sn_octree_input input = {surface.box, side / axis_cells, coarsen, &seed, 1, is_inside, &bvh};
+  sn_octree_input input = {surface.box, side / axis_cells, coarsen, &seed,
+                           1,           is_inside,         &bvh,    NULL};
   assert_int_equal(sn_octree_build(&input, pool, t.arena, t.scratch, &t.levels[0], &err), SN_OK);
   t.count = 1;
   while (t.count < MAX_LEVELS && t.levels[t.count - 1].cell_count > 1) {
@@ -153,6 +154,53 @@ static void restriction_is_the_exact_transpose_of_prolongation(void** unused) {
   for_all_bodies(check_transpose);
 }
 
+static void check_rows(const trees* t) {
+  for (int l = 0; l + 1 < t->count; ++l) {
+    const sn_transfer* transfer = &t->transfers[l];
+    for (uint32_t n = 0; n < transfer->fine_count; ++n) {
+      int sum = 0;
+      for (uint32_t e = transfer->fine_starts[n]; e < transfer->fine_starts[n + 1]; ++e) {
+        sum += transfer->fine_weights[e];
+      }
+      assert_int_equal(sum, SN_TRANSFER_ONE);
+    }
+  }
+}
+
+static void rows_add_up_to_one(void** unused) {
+  (void)unused;
+  for_all_bodies(check_rows);
+}
+
+// The inside of an open surface ends in the middle of large cells, which closed ones never do.
+static void open_surfaces_can_be_coarsened_to_the_end(void** unused) {
+  (void)unused;
+  sn_vec3 zero = {0, 0, 0};
+  static const int axis_cells[] = {7, 24, 61};
+  for (int body = 0; body < 6; ++body) {
+    for (int k = 0; k < 3; ++k) {
+      sn_mesh mesh = body == 0   ? shape_hemisphere(zero, 1, 16)
+                     : body == 1 ? shape_sphere_cap(zero, 1, 16, 13)
+                     : body == 2 ? shape_sheet(zero, sn_v3(1, 0, 0), sn_v3(0, 0.8, 0), 5)
+                     : body == 3 ? shape_sheet(zero, sn_v3(1, 0.3, 0.1), sn_v3(-0.2, 0.8, 0.4), 3)
+                                 : shape_soup((uint64_t)body, 10 + 30 * (body - 4), 0.4);
+      trees t = build_trees(&mesh, axis_cells[k], -1, NULL);
+      assert_true(t.count > 1 && t.count < MAX_LEVELS);
+      for (int l = 0; l < t.count; ++l) {
+        const char* why = "";
+        if (!sn_octree_is_valid(&t.levels[l], &why)) {
+          fail_msg("body %d, %d cells, level %d: not so: %s", body, axis_cells[k], l, why);
+        }
+        if (l > 0) assert_true(t.levels[l].cell_count < t.levels[l - 1].cell_count);
+      }
+      check_cover(&t);
+      check_rows(&t);
+      check_linear(&t);
+      destroy_trees(&t);
+    }
+  }
+}
+
 static void threads_do_not_change_the_trees(void** unused) {
   (void)unused;
   sn_error err = {0};
@@ -187,6 +235,8 @@ int main(void) {
       cmocka_unit_test(coarse_cells_hold_the_fine_ones_and_are_at_most_twice_as_large),
       cmocka_unit_test(prolongation_reproduces_linear_fields),
       cmocka_unit_test(restriction_is_the_exact_transpose_of_prolongation),
+      cmocka_unit_test(rows_add_up_to_one),
+      cmocka_unit_test(open_surfaces_can_be_coarsened_to_the_end),
       cmocka_unit_test(threads_do_not_change_the_trees),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -118,9 +118,21 @@ static void places_outside_are_not_held(void** unused) {
   assert_false(sn_octant_holds(first, 0, 0, -4));
 }
 
+static void codes_are_interleaved_and_back(void** unused) {
+  (void)unused;
+  sn_random random = sn_random_seeded(7);
+  for (int n = 0; n < 100000; ++n) {
+    sn_octant o = random_octant(&random, 0);
+    assert_true(sn_morton(o.x, o.y, o.z) == morton_code(o));
+    sn_octant back = sn_octant_at(morton_code(o));
+    assert_memory_equal(&back, &o, sizeof o);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(order_is_that_of_interleaved_codes),
+      cmocka_unit_test(codes_are_interleaved_and_back),
       cmocka_unit_test(order_of_single_bits_is_right),
       cmocka_unit_test(top_bits_are_compared),
       cmocka_unit_test(children_know_their_parent_and_number),

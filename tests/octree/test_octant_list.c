@@ -99,11 +99,15 @@ static void bounds_are_those_of_a_search_through_all(void** unused) {
                      list.items[first].z == z;
         assert_int_equal(sn_octants_lower_bound(list, o), first);
         assert_int_equal(sn_octants_contain(list, o), there);
+        for (size_t near = 0; near <= list.count; near += 1 + near / 3) {
+          assert_int_equal(sn_octants_lower_bound_near(list, near, o), first);
+        }
       }
     }
   }
   sn_octants none = {NULL, 0};
   assert_int_equal(sn_octants_lower_bound(none, (sn_octant){0}), 0);
+  assert_int_equal(sn_octants_lower_bound_near(none, 0, (sn_octant){0}), 0);
   assert_false(sn_octants_contain(none, (sn_octant){0}));
 }
 

@@ -220,6 +220,37 @@ static void cells_are_those_that_are_cut_or_inside(void** unused) {
   }
 }
 
+// Most leaves get their verdict from another one of the same piece: as if each had asked.
+static void verdicts_for_whole_pieces_are_those_of_each_leaf(void** unused) {
+  (void)unused;
+  for (int body = 0; body <= BODY_COUNT; ++body) {
+    prepared skin, bone;
+    prepare(&skin,
+            body < BODY_COUNT ? make_body(body) : shape_hemisphere(sn_v3(0.1, 0.2, 0.3), 1, 20));
+    prepare(&bone, shape_sphere(sn_v3(0.35, 0.3, 0.2), 0.31, 8));
+    for (int n = 13; n < 60; n *= 4) {
+      sn_octree_seed seeds[2];
+      double cell = sn_box_size(skin.surface.box) / n;
+      sn_octree_input input = tree_input(&skin, &bone, cell, -1, seeds);
+      grown g;
+      grow_on(NULL, &g, &skin, &bone, cell, -1);
+      input.inside_box = NULL;
+      sn_arena *arena, *scratch;
+      sn_octree each;
+      assert_int_equal(sn_arena_create(&arena, NULL), SN_OK);
+      assert_int_equal(sn_arena_create(&scratch, NULL), SN_OK);
+      assert_int_equal(sn_octree_build(&input, NULL, arena, scratch, &each, NULL), SN_OK);
+      assert_int_equal(g.tree.cell_count, each.cell_count);
+      assert_memory_equal(g.tree.cells, each.cells, each.cell_count * sizeof *each.cells);
+      sn_arena_destroy(arena);
+      sn_arena_destroy(scratch);
+      ungrow(&g);
+    }
+    unprepare(&bone);
+    unprepare(&skin);
+  }
+}
+
 // An octahedron, mirrored on all axes: so must be its cells.
 static void symmetric_bodies_have_symmetric_cells(void** unused) {
   (void)unused;
@@ -467,6 +498,8 @@ static void find_agrees_with_a_search_through_all_cells(void** unused) {
         }
       }
       assert_int_equal(sn_octree_find(tree, x, y, z), expected);
+      uint32_t near = (uint32_t)(x + y + z) * 97 % (tree->cell_count + 1);
+      assert_int_equal(sn_octree_find_near(tree, near, x, y, z), expected);
       if (x < 0 || y < 0 || z < 0) continue;
       for (uint32_t n = 0; n < tree->node_count; ++n) {
         sn_octant o = tree->nodes[n];
@@ -830,6 +863,7 @@ int main(void) {
       cmocka_unit_test(an_aligned_cube_has_exactly_its_cells),
       cmocka_unit_test(axis_cells_allow_for_rounding),
       cmocka_unit_test(cells_are_those_that_are_cut_or_inside),
+      cmocka_unit_test(verdicts_for_whole_pieces_are_those_of_each_leaf),
       cmocka_unit_test(symmetric_bodies_have_symmetric_cells),
       cmocka_unit_test(a_surface_of_nothing_gives_an_empty_tree),
       cmocka_unit_test(any_number_of_threads_gives_the_same_bytes),

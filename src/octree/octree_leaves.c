@@ -1,0 +1,246 @@
+// Leaves are listed and judged in blocks of 16 x 16 x 16 finest cells, each by one thread.
+//
+// A winding number costs more than all else about a leaf. But leaves that the surface does not cut
+// and that are neighbours over a face without surface have the same verdict, if the winding number
+// is the same all over the block, as it is for a closed surface. So the leaves of a block are joined
+// into pieces, and one leaf of each piece asks for all; where the answer does not hold for the whole
+// block (near the rim of an open surface), every leaf asks for itself.
+#include "octree/octree_leaves.h"
+
+#include "math/vec.h"
+
+#define BLOCK_HEIGHT 4
+#define BLOCK_SIZE (1 << BLOCK_HEIGHT)
+#define BLOCK_CELLS (BLOCK_SIZE * BLOCK_SIZE * BLOCK_SIZE)
+
+// A unit of work: a split octant, or (without this flag) a leaf as large as a block or larger.
+#define UNIT_IS_SPLIT 0x80
+
+typedef struct leaf_ctx {
+  const sn_octree* tree;
+  const sn_octree_input* input;
+  const sn_octants* split;
+  sn_octants fine;
+  sn_octants units;
+  int height;  // of which leaves are to be found
+} leaf_ctx;
+
+// ---- Units
+
+// Children of a split octant that are leaves.
+static size_t emit_leaf_children(const void* context, size_t index, sn_octant* out) {
+  const leaf_ctx* ctx = context;
+  size_t count = 0;
+  for (int c = 0; c < 8; ++c) {
+    sn_octant child = sn_octant_child(ctx->split[ctx->height + 1].items[index], c);
+    if (sn_octants_contain(ctx->split[ctx->height], child)) continue;
+    if (out) out[count] = child;
+    ++count;
+  }
+  return count;
+}
+
+static size_t emit_block(const void* context, size_t index, sn_octant* out) {
+  const leaf_ctx* ctx = context;
+  if (out) {
+    out[0] = ctx->split[ctx->height].items[index];
+    out[0].flags = UNIT_IS_SPLIT;
+  }
+  return 1;
+}
+
+// Blocks that are split, and leaves that are not below one.
+static sn_status list_units(leaf_ctx* ctx, sn_pool* pool, sn_arena* scratch, sn_error* err) {
+  int root = ctx->tree->root_height, block = root < BLOCK_HEIGHT ? root : BLOCK_HEIGHT;
+  sn_octants lists[SN_MAX_HEIGHT + 1];
+  size_t count = 0;
+  ctx->height = block;
+  SN_TRY(sn_octants_emit(pool, ctx->split[block].count, emit_block, ctx, scratch, &lists[count++],
+                         err));
+  for (; ctx->height < root; ctx->height++) {
+    SN_TRY(sn_octants_emit(pool, ctx->split[ctx->height + 1].count, emit_leaf_children, ctx,
+                           scratch, &lists[count++], err));
+  }
+  return sn_octants_join(pool, lists, count, scratch, &ctx->units, err);
+}
+
+// ---- The leaves of a block
+
+// Where the octants below a unit start in each sorted list. Lists are walked through, not searched.
+typedef struct cursors {
+  size_t split[BLOCK_HEIGHT], fine;
+} cursors;
+
+static cursors cursors_at(const leaf_ctx* ctx, sn_octant unit) {
+  cursors at;
+  for (int h = 1; h < unit.height; ++h) {
+    at.split[h] = sn_octants_lower_bound(ctx->split[h], unit);
+  }
+  at.fine = sn_octants_lower_bound(ctx->fine, unit);
+  return at;
+}
+
+static size_t count_below(sn_octants list, sn_octant unit) {
+  size_t begin = sn_octants_lower_bound(list, unit), end = begin;
+  while (end < list.count &&
+         sn_octant_holds(unit, list.items[end].x, list.items[end].y, list.items[end].z)) {
+    ++end;
+  }
+  return end - begin;
+}
+
+// Every split octant has eight children, which are leaves or split.
+static size_t count_leaves(const leaf_ctx* ctx, sn_octant unit) {
+  size_t split = 1, leaves = 0;
+  for (int h = unit.height - 1; h >= 0; --h) {
+    size_t below = h > 0 ? count_below(ctx->split[h], unit) : 0;
+    leaves += 8 * split - below;
+    split = below;
+  }
+  return leaves;
+}
+
+static size_t list_below(const leaf_ctx* ctx, sn_octant o, cursors* at, sn_octant* out) {
+  size_t count = 0;
+  int h = o.height - 1;
+  sn_octants next = h > 0 ? ctx->split[h] : ctx->fine;
+  size_t* cursor = h > 0 ? &at->split[h] : &at->fine;
+  for (int c = 0; c < 8; ++c) {
+    sn_octant child = sn_octant_child(o, c);
+    bool listed = *cursor < next.count && sn_octant_compare(next.items[*cursor], child) == 0;
+    if (listed && h > 0) {
+      ++*cursor;
+      count += list_below(ctx, child, at, out + count);
+    } else {
+      if (listed) child.flags = next.items[(*cursor)++].flags;
+      out[count++] = child;
+    }
+  }
+  return count;
+}
+
+// ---- Pieces
+
+typedef struct block {
+  const sn_octant* leaves;
+  sn_octant unit;
+  uint16_t leaf_at[BLOCK_CELLS];  // of each finest cell, in Morton order
+  uint16_t parent[BLOCK_CELLS];   // of each leaf: a leaf of the same piece before it, or itself
+  bool holds[BLOCK_CELLS];        // the verdict on the first leaf of a piece is that on all
+} block;
+
+static uint16_t find_first(block* b, uint16_t leaf) {
+  while (b->parent[leaf] != leaf) {
+    b->parent[leaf] = b->parent[b->parent[leaf]];
+    leaf = b->parent[leaf];
+  }
+  return leaf;
+}
+
+// Bits of a coordinate within the block, as they are in a Morton code.
+static const uint16_t SPREAD[BLOCK_SIZE] = {0x000, 0x001, 0x008, 0x009, 0x040, 0x041, 0x048, 0x049,
+                                            0x200, 0x201, 0x208, 0x209, 0x240, 0x241, 0x248, 0x249};
+
+// The surface may run along the face between two leaves that it touches both.
+static bool face_is_free(sn_octant a, sn_octant b) {
+  if ((a.flags | b.flags) & SN_OCTANT_CUT) return false;
+  return !(a.flags & b.flags & SN_OCTANT_TOUCHED);
+}
+
+// Join a leaf with the one across a face, unless that is smaller: then it looks back. Of two equal
+// ones the later looks.
+static void join_across(block* b, uint16_t leaf, int axis, bool far) {
+  sn_octant o = b->leaves[leaf];
+  int place[3] = {o.x & (BLOCK_SIZE - 1), o.y & (BLOCK_SIZE - 1), o.z & (BLOCK_SIZE - 1)};
+  place[axis] += far ? (int)sn_octant_size(o) : -1;
+  if (place[axis] < 0 || place[axis] >= 1 << b->unit.height) return;
+  int code = SPREAD[place[0]] | SPREAD[place[1]] << 1 | SPREAD[place[2]] << 2;
+  uint16_t other = b->leaf_at[code];
+  sn_octant across = b->leaves[other];
+  if (across.height < o.height + far || !face_is_free(o, across)) return;
+  uint16_t first = find_first(b, leaf), second = find_first(b, other);
+  if (first < second) b->parent[second] = first;
+  if (second < first) b->parent[first] = second;
+}
+
+static void find_pieces(block* b, size_t count) {
+  size_t at = 0;
+  for (size_t i = 0; i < count; ++i) {
+    size_t cells = (size_t)1 << (3 * b->leaves[i].height);
+    for (size_t k = 0; k < cells; ++k) b->leaf_at[at++] = (uint16_t)i;
+    b->parent[i] = (uint16_t)i;
+  }
+  for (size_t i = 0; i < count; ++i) {
+    if (b->leaves[i].flags & SN_OCTANT_CUT) continue;
+    for (int axis = 0; axis < 3; ++axis) {
+      join_across(b, (uint16_t)i, axis, false);
+      join_across(b, (uint16_t)i, axis, true);
+    }
+  }
+}
+
+// ---- Verdicts
+
+static sn_vec3 centre_of(const sn_octree* tree, sn_octant o) {
+  double half = 0.5 * (double)sn_octant_size(o);
+  return sn_madd(tree->origin, tree->cell, sn_v3(o.x + half, o.y + half, o.z + half));
+}
+
+static sn_box box_of(const sn_octree* tree, sn_octant o) {
+  double size = (double)sn_octant_size(o);
+  return (sn_box){sn_madd(tree->origin, tree->cell, sn_v3(o.x, o.y, o.z)),
+                  sn_madd(tree->origin, tree->cell, sn_v3(o.x + size, o.y + size, o.z + size))};
+}
+
+static bool is_inside(const leaf_ctx* ctx, sn_octant leaf) {
+  return (leaf.flags & SN_OCTANT_CUT) ||
+         ctx->input->inside(ctx->input->inside_ctx, centre_of(ctx->tree, leaf));
+}
+
+static void judge_block(const leaf_ctx* ctx, sn_octant unit, sn_octant* leaves, size_t count) {
+  block b = {.leaves = leaves, .unit = unit};
+  sn_box box = box_of(ctx->tree, unit);
+  find_pieces(&b, count);
+  for (size_t i = 0; i < count; ++i) {
+    uint16_t first = find_first(&b, (uint16_t)i);
+    bool inside, ask = first == i && !(leaves[i].flags & SN_OCTANT_CUT);
+    if (ask) {
+      sn_vec3 centre = centre_of(ctx->tree, leaves[i]);
+      b.holds[i] = ctx->input->inside_box(ctx->input->inside_ctx, centre, box, &inside);
+    } else {
+      inside = b.holds[first] ? leaves[first].flags & SN_OCTANT_INSIDE : is_inside(ctx, leaves[i]);
+    }
+    if (inside) leaves[i].flags |= SN_OCTANT_INSIDE;
+  }
+}
+
+static size_t emit_leaves(const void* context, size_t index, sn_octant* out) {
+  const leaf_ctx* ctx = context;
+  sn_octant unit = ctx->units.items[index];
+  if (!(unit.flags & UNIT_IS_SPLIT)) {
+    if (out) {
+      out[0] = unit;
+      if (is_inside(ctx, unit)) out[0].flags |= SN_OCTANT_INSIDE;
+    }
+    return 1;
+  }
+  if (!out) return count_leaves(ctx, unit);
+  cursors at = cursors_at(ctx, unit);
+  size_t count = list_below(ctx, unit, &at, out);
+  if (ctx->input->inside_box) {
+    judge_block(ctx, unit, out, count);
+  } else {
+    for (size_t i = 0; i < count; ++i) {
+      if (is_inside(ctx, out[i])) out[i].flags |= SN_OCTANT_INSIDE;
+    }
+  }
+  return count;
+}
+
+sn_status sn_octree_list_leaves(const sn_octree_input* input, const sn_octree* tree,
+                                const sn_octants* split, sn_octants fine, sn_pool* pool,
+                                sn_arena* scratch, sn_octants* leaves, sn_error* err) {
+  leaf_ctx ctx = {.tree = tree, .input = input, .split = split, .fine = fine};
+  SN_TRY(list_units(&ctx, pool, scratch, err));
+  return sn_octants_emit(pool, ctx.units.count, emit_leaves, &ctx, scratch, leaves, err);
+}
