@@ -167,13 +167,15 @@ static inline void SN_P(load_L)(const sn_flesh_work* work, uint32_t packet, int 
   }
 }
 
-// Ask for the tangents of the child after the next: they come from far away, once a product.
-static inline void SN_P(prefetch_tangent)(const sn_flesh_work* work, uint32_t packet, int child,
-                                          sn_hessian kind) {
-  const char* at = (const char*)tangent_of(work, packet, child + 2);
+// Ask for the tangents of the same child of the next packet: they come from far away, once a product.
+// Always inlined, because GCC takes a function that only prefetches for one that does nothing.
+__attribute__((always_inline)) static inline void SN_P(prefetch_tangent)(const sn_flesh_work* work,
+                                                                         uint32_t packet, int child,
+                                                                         sn_hessian kind) {
+  const char* at = (const char*)tangent_of(work, packet, child + 8);
   for (int line = 0; line < SN_TANGENT_SIZE * LANES * 4; line += 64) __builtin_prefetch(at + line);
   if (kind == SN_HESSIAN_DEFINITE) return;
-  at = (const char*)(work->exact + ((size_t)packet * 8 + child + 2) * 6 * LANES);
+  at = (const char*)(work->exact + ((size_t)packet * 8 + child + 8) * 6 * LANES);
   for (int line = 0; line < 6 * LANES * 4; line += 64) __builtin_prefetch(at + line);
 }
 

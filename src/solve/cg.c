@@ -94,7 +94,7 @@ sn_cg_result sn_cg_solve(const sn_problem* problem, sn_pool* pool, const sn_cg_o
     result.stop = SN_CG_CONVERGED;
     break;
   }
-  if (result.stop == SN_CG_MAX && !opts->unverified) {
+  if (result.stop != SN_CG_CONVERGED && !opts->unverified) {
     result.residual = true_residual(&c, 1 / size, b, x);
   }
   sn_vector_scale(pool, c.n, size, x);
