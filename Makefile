@@ -56,9 +56,13 @@ lint: $(BUILD)/build.ninja
 	@tools/lint.sh $(BUILD)
 
 format: | deps
-	@find src include cli samples tests -name '*.[ch]' -print0 | xargs -0 -r clang-format -i
+	@find src include cli samples peers tests -name '*.[ch]' -print0 | xargs -0 -r clang-format -i
 
-bench: all
+bench:
+	@tools/deps.sh --bench
+	@$(MAKE) --no-print-directory $(BUILD)/build.ninja
+	@cmake $(BUILD) >/dev/null
+	@cmake --build $(BUILD)
 	@$(BUILD)/sinew bench -o out/bench
 	@echo
 	@echo "table    $(CURDIR)/out/bench/table.md"

@@ -56,6 +56,7 @@ sn_status bench_growth(bench_run* run, sn_error* err);
 sn_status bench_spike(bench_run* run, sn_error* err);
 sn_status bench_threads(bench_run* run, sn_error* err);
 sn_status bench_character(bench_run* run, sn_error* err);
+sn_status bench_peers(bench_run* run, sn_error* err);
 
 // ---- Figures (figures.c)
 

@@ -1,9 +1,12 @@
 #include "child.h"
 
 #include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -29,16 +32,24 @@ static void become(const char* const* words, child_limits limits, int out) {
   if (limits.seconds > 0) alarm((unsigned)limits.seconds + 1);
   setenv("OMP_NUM_THREADS", "1", 1);
   setenv("OPENBLAS_NUM_THREADS", "1", 1);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // not to outlive us
   dup2(out, STDOUT_FILENO);
+  close(out);
   execv(words[0], (char* const*)words);
   _exit(127);
 }
 
-static void read_all(int in, char* text, size_t size) {
+// All that the child prints, until it ends; it is ended when a stop is asked for.
+static void listen_to(pid_t child, int in, char* text, size_t size) {
   size_t length = 0;
   char more[512];
-  ssize_t got;
-  while ((got = read(in, more, sizeof more)) > 0 || (got < 0 && errno == EINTR)) {
+  for (;;) {
+    sn_error stop = {0};
+    struct pollfd ready = {in, POLLIN, 0};
+    if (bench_check_stop(&stop) != SN_OK) kill(child, SIGKILL);
+    if (poll(&ready, 1, 200) <= 0) continue;  // nothing yet, or a signal
+    ssize_t got = read(in, more, sizeof more);
+    if (got == 0 || (got < 0 && errno != EINTR)) break;
     for (ssize_t i = 0; i < got && length + 1 < size; ++i) text[length++] = more[i];
   }
   text[length] = 0;
@@ -54,7 +65,7 @@ sn_status child_run(const char* const* words, child_limits limits, child_result*
   if (child == 0) become(words, limits, ends[1]);
   close(ends[1]);
   if (child > 0) {
-    read_all(ends[0], result->text, sizeof result->text);
+    listen_to(child, ends[0], result->text, sizeof result->text);
     while (waitpid(child, &state, 0) < 0 && errno == EINTR) {
     }
     if (WIFEXITED(state)) result->code = WEXITSTATUS(state);

@@ -164,7 +164,7 @@ static sn_status grow(bench_run* run, const growth_kind* kind, growth_plots* plo
 }
 
 sn_status bench_growth(bench_run* run, sn_error* err) {
-  static const growth_kind UNIFORM = {"uniform", 0, 3, 90}, OCTREE = {"octree", -1, 2, 128};
+  static const growth_kind UNIFORM = {"uniform", 0, 3, 90.51}, OCTREE = {"octree", -1, 2, 128};
   static const char SIDE[] = "1/h: finest cells along the longest side";
   growth_plots plots = {
       .elements = {.title = "Elements", .x_label = SIDE, .y_label = "elements"},

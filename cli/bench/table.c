@@ -56,5 +56,18 @@ const bench BENCHES[] = {
     {"character", "the demo character at 100 k, 765 k and 1.6 M elements",
      "  seconds_per_frame   10 Newton steps of 3 iterations, the mean of three frames of its walk",
      bench_character},
+    {"peers", "other solvers on the same matrix, one core each",
+     "A uniform cube of 32^3 and 64^3 cells, one face clamped, Poisson's ratio 0.3, to a relative\n"
+     "residual of 1e-6: PETSc's geometric and algebraic multigrid, hypre's BoomerAMG, CG with the\n"
+     "diagonal, and CHOLMOD, by the program sinew-peers, as far as it was built with them.\n"
+     "  setup_seconds, solve_seconds   reading the matrix is in neither; our set-up begins with\n"
+     "                                 the triangles\n"
+     "  iterations                     0 for a direct solver\n"
+     "  bytes                          at most at once: their process, over its start and with\n"
+     "                                 their matrix; ours by the library's counter\n"
+     "  ratio_time, ratio_memory       theirs over ours\n"
+     "  residual, difference           of their solution, and to ours, computed here\n"
+     "  missing, did_not_finish        1 where there is nothing to compare",
+     bench_peers},
     {NULL, NULL, NULL, NULL},
 };

@@ -71,18 +71,23 @@ typedef struct sn_study_opts {
   /// NULL.
   void (*watch)(void* ctx, int iteration, double max_error);
   void* watch_ctx;
+  /// NULL, or a right side b, N (3 a node, in the order of the bodies): then K x = b is solved from
+  /// x = 0, `amount` and `seed` do not matter and nobody watches. Held nodes count as 0.
+  const double* load;
+  double* solution;  ///< of K x = b, m (as `load`); may be NULL
 } sn_study_opts;
 
 /// What a study came to.
 typedef struct sn_study_result {
   int iterations;
-  double residual;  ///< |K x| / |K x_start| at the end, computed anew in double precision
-  double seconds;
+  double residual;  ///< |K x - b| / |K x_start - b| at the end, computed anew in double precision
+  double seconds;   ///< of the iterations
+  double setup_seconds;  ///< of linearising and of the preconditioner, before them
   bool converged;
 } sn_study_result;
 
 /// Solve K x = 0 from random displacements x, so that the error is x itself (Milne et al. 2016,
-/// section 10.4). The state's own displacements are lost.
+/// section 10.4); or K x = b. The state's own displacements are lost.
 SN_API sn_status sn_state_study(const sn_model* model, sn_state* state, const sn_study_opts* opts,
                                 sn_study_result* result, sn_error* err);
 

@@ -1,5 +1,6 @@
 // Convergence of the linear solvers, apart from Newton's method.
 #include <math.h>
+#include <string.h>
 
 #include "base/timer.h"
 #include "math/random.h"
@@ -54,20 +55,28 @@ sn_status sn_state_study(const sn_model* model, sn_state* state, const sn_study_
   const sn_preconditioner* preconditioner = choose_preconditioner(state, opts, &jacobi);
   double *rest = state->u, *start = state->u_before, *b = state->newton.gradient;
   sn_vector_fill(state->pool, n, 0, rest);
+  double setup_begin = sn_seconds();
   sn_problem_linearise(&state->problem, state->pool, rest);
   if (preconditioner) preconditioner->update(preconditioner->ctx, state->pool, rest, true);
 
-  // x = start + d with K d = -K start: zero is the solution, x the error.
-  set_random(model, opts, start);
-  sn_problem_apply(&state->problem, state->pool, SN_HESSIAN_DEFINITE, start, b);
-  sn_vector_scale_add(state->pool, n, rest, -1, b);
+  double setup_seconds = sn_seconds() - setup_begin;
+
+  // K d = b. Without a load x = start + d with K d = -K start: zero is the solution, x the error.
   study s = {.opts = opts, .start = start, .count = n};
-  s.largest = largest_of(&s, NULL);
+  if (opts->load) {
+    memcpy(b, opts->load, n * sizeof *b);
+    sn_vector_mask(state->pool, n, model->held, 0, b);
+  } else {
+    set_random(model, opts, start);
+    sn_problem_apply(&state->problem, state->pool, SN_HESSIAN_DEFINITE, start, b);
+    sn_vector_scale_add(state->pool, n, rest, -1, b);
+    s.largest = largest_of(&s, NULL);
+  }
   sn_cg_opts cg = {.kind = SN_HESSIAN_DEFINITE,
                    .preconditioner = preconditioner,
                    .max = opts->max,
                    .tolerance = opts->tolerance,
-                   .watch = opts->watch ? watch : NULL,
+                   .watch = opts->watch && !opts->load ? watch : NULL,
                    .watch_ctx = &s};
   double begin = sn_seconds();
   sn_cg_result solved =
@@ -75,14 +84,15 @@ sn_status sn_state_study(const sn_model* model, sn_state* state, const sn_study_
           &state->problem, state->pool, &cg, &state->newton.cg, b, state->newton.step);
   *result = (sn_study_result){.iterations = solved.iterations,
                               .seconds = sn_seconds() - begin,
+                              .setup_seconds = setup_seconds,
                               .converged = solved.stop == SN_CG_CONVERGED};
-  // |K x| / |K start|, from scratch
-  double norm = sqrt(sn_vector_dot(state->pool, n, b, b));
-  sn_vector_add(state->pool, n, 1, start, state->newton.step);
-  sn_problem_apply(&state->problem, state->pool, SN_HESSIAN_DEFINITE, state->newton.step,
-                   state->newton.trial);
+  if (opts->solution) memcpy(opts->solution, state->newton.step, n * sizeof *opts->solution);
+  // |K d - b| / |b|, from scratch
+  double* left = state->newton.trial;
+  sn_problem_apply(&state->problem, state->pool, SN_HESSIAN_DEFINITE, state->newton.step, left);
+  sn_vector_add(state->pool, n, -1, b, left);
   result->residual =
-      sqrt(sn_vector_dot(state->pool, n, state->newton.trial, state->newton.trial)) / norm;
+      sqrt(sn_vector_dot(state->pool, n, left, left) / sn_vector_dot(state->pool, n, b, b));
   return SN_OK;
 }
 

@@ -27,6 +27,7 @@ FIGURES = {
     "growth": ["elements", "slope", "bytes_per_element", "seconds_per_frame", "dense_ratio"],
     "spike": ["elements", "seconds_per_frame"],
     "character": ["elements", "seconds_per_frame"],
+    "peers": ["setup_seconds", "solve_seconds", "iterations", "bytes", "ratio_time", "ratio_memory", "residual"],
 }
 PLOTS = ["threads", "convergence-iterations", "convergence-seconds", "growth-elements", "growth-bytes",
          "growth-seconds"]
@@ -60,7 +61,8 @@ lines = lines_of(result.stdout)
 for name, figures in FIGURES.items():
     for figure in figures:
         found = values(lines, name, figure)
-        expect(found and all(value is not None and value > 0 for value in found.values()), f"{name}: {figure}: {found}")
+        sensible = all(value is not None and value >= 0 for value in found.values())
+        expect(sensible and any(found.values()), f"{name}: {figure}: {found}")
 help_text = subprocess.run([SINEW, "bench", "--help"], capture_output=True, text=True, check=True).stdout
 listed = set(re.findall(r"^  ([a-z]+)  ", help_text, re.M))
 expect(listed == set(FIGURES), f"benchmarks listed: {sorted(listed)}")
@@ -71,6 +73,16 @@ expect(values(lines, "apply", "elements") == {"cube16": 2528}, "the cube of 16 c
 expect(0 < values(lines, "mgpcg", "iterations")["cube16"] <= 20, "iterations of mgpcg")
 slopes = values(lines, "growth", "slope")
 expect(1 < slopes["octree"] < slopes["uniform"] < 3.2, f"slopes {slopes}")
+
+# peers: what is there has solved our system, what is not there is said to be missing
+residuals, missing = values(lines, "peers", "residual"), values(lines, "peers", "missing")
+differences = values(lines, "peers", "difference")
+names = ["petsc-mg", "petsc-gamg", "hypre-boomeramg", "jacobi-cg", "cholmod"]
+expect(set(differences) | set(missing) == {f"cube8_{name}" for name in names}, f"{differences}, {missing}")
+expect("cube8_jacobi-cg" in differences, "jacobi-cg needs no package")
+expect(all(value < 1.1e-6 for value in residuals.values()), f"residuals {residuals}")
+expect(all(value < 1e-5 for value in differences.values()), f"differences {differences}")
+expect(set(values(lines, "peers", "ratio_time")) == set(differences), "a ratio a peer")
 
 # table and plots
 out = FOLDER / "out/all"
@@ -88,6 +100,9 @@ expect(result.returncode == 0 and result.stdout == "" and result.stderr.count("-
 shutil.copy(SINEW, FOLDER / "alone")
 result = bench("character", sinew=str(FOLDER / "alone"))
 expect(result.returncode == 0 and result.stdout == "" and "missing" in result.stderr, result.stderr)
+result = bench("peers", sinew=str(FOLDER / "alone"))
+expect(result.returncode == 0 and "missing: sinew-peers" in result.stderr, result.stderr)
+expect(set(values(lines_of(result.stdout), "peers", "solve_seconds")) == {"cube8_sinew"}, "our own is measured")
 
 # interrupted: ends with 130 and keeps what it has
 process = subprocess.Popen([SINEW, "bench", "machine", "convergence", "-o", "out/cut", "--json"], cwd=FOLDER,
