@@ -119,6 +119,7 @@ static PetscErrorCode solve(peer_system* system, const numbering* n, KSP ksp, do
   PetscCall(VecCreateSeq(PETSC_COMM_SELF, n->count, &b));
   PetscCall(VecCreateSeq(PETSC_COMM_SELF, n->count, &x));
   PetscCall(copy_values(system, n, system->b, false, b));
+  PetscCall(KSPSetFromOptions(ksp));  // GAMG sets its defaults there; PETSC_OPTIONS may change them
   PetscCall(KSPSetUp(ksp));
   PetscCall(KSPSetUpOnBlocks(ksp));
   double ready = peer_now();
