@@ -6,7 +6,7 @@
 #   make sanitize   the quick unit tests under the address and undefined-behaviour sanitizers
 #   make lint       format, layers, house rules, cppcheck, clang-tidy
 #   make format     format the tree in place
-#   make bench      the benchmarks
+#   make bench      the benchmarks; table and plots in out/bench
 #   make pictures   every scene as a picture in out/pictures; the demo's in docs/pictures
 #   make install    into PREFIX (default /usr/local), below DESTDIR if given
 #   make clean      remove what was built
@@ -56,10 +56,17 @@ lint: $(BUILD)/build.ninja
 	@tools/lint.sh $(BUILD)
 
 format: | deps
-	@find src include cli samples tests -name '*.[ch]' -print0 | xargs -0 -r clang-format -i
+	@find src include cli samples peers tests -name '*.[ch]' -print0 | xargs -0 -r clang-format -i
 
-bench: all
-	@$(BUILD)/sinew bench
+bench:
+	@tools/deps.sh --bench
+	@$(MAKE) --no-print-directory $(BUILD)/build.ninja
+	@cmake $(BUILD) >/dev/null
+	@cmake --build $(BUILD)
+	@$(BUILD)/sinew bench -o out/bench
+	@echo
+	@echo "table    $(CURDIR)/out/bench/table.md"
+	@echo "plots    $(CURDIR)/out/bench"
 
 pictures: demo
 	@tools/pictures.sh $(BUILD) out/pictures

@@ -157,9 +157,13 @@ static sn_status draw_single(const render_options* o, picture* p, sn_error* err)
   if (index < 0 || index >= (int)p->frame_count) {
     return fail(err, SN_ERR_USAGE, "--frame: the cache has no such frame");
   }
-  const int all[4] = {0, 0, SINGLE, SINGLE * 3 / 4};
-  sn_status status = sn_image_create(all[2], all[3], &p->image, err);
-  return status == SN_OK ? draw_frame(p, (uint32_t)index, all, err) : status;
+  int tile[4] = {0, 0, SINGLE, SINGLE * 3 / 4};
+  int height = o->beside ? 2 * tile[3] : tile[3];
+  sn_status status = sn_image_create(tile[2], height, &p->image, err);
+  if (status == SN_OK) status = draw_frame(p, (uint32_t)index, tile, err);
+  tile[1] += tile[3];
+  if (o->beside && status == SN_OK) status = draw_beside(o, p, (uint32_t)index, tile, err);
+  return status;
 }
 
 // Up to twelve frames (eight beside another cache), evenly chosen, the first and the last among them.

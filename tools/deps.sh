@@ -1,12 +1,15 @@
 #!/bin/sh
-# Installs what building and testing Sinew needs, by the names of Debian 12's packages. Does nothing
-# when all of it is there. DEPS_SKIP=1 skips the check altogether, for machines set up another way.
+# deps.sh [--bench]: installs what building and testing Sinew needs, by the names of Debian 12's
+# packages; with --bench also the solvers that `sinew bench peers` compares with. Does nothing when all
+# of it is there. DEPS_SKIP=1 skips the check altogether, for machines set up another way.
 set -eu
 
 # library: scene files, checksums, pictures; tests
 libraries="libjansson-dev libxxhash-dev libpng-dev libcmocka-dev"
 # build; second compiler with its sanitizers; lints
 programs="cmake ninja-build pkg-config clang libclang-rt-14-dev clang-format clang-tidy cppcheck python3"
+# solvers to compare with, and a fast BLAS for them; nothing of Sinew itself links them
+peers="libhypre-dev libpetsc-real-dev libsuitesparse-dev libopenblas0-serial"
 # packages of the tests, by their names on npm; tests that want one are skipped without
 npm_packages="gltf-validator"
 
@@ -14,12 +17,11 @@ npm_packages="gltf-validator"
 
 say() { echo "deps: $*" >&2; }
 
-install_apt() {
-  # shellcheck disable=SC2086  # lists of names are meant to split
-  installed=$(dpkg-query -W -f='${db:Status-Status} ${Package}\n' $libraries $programs 2>/dev/null |
+install_apt() { # install_apt PACKAGE...
+  installed=$(dpkg-query -W -f='${db:Status-Status} ${Package}\n' "$@" 2>/dev/null |
     sed -n 's/^installed //p')
   missing=""
-  for name in $libraries $programs; do
+  for name in "$@"; do
     case "
 $installed
 " in *"
@@ -33,19 +35,19 @@ $name
     if ! command -v sudo >/dev/null; then
       say "these packages are missing, and installing them takes root or sudo. As root, run:"
       say "  apt-get install$missing"
-      exit 1
+      return 1
     fi
     root="sudo"
   fi
   say "installing$missing"
   # Package lists that are a little old often do; the installation itself decides.
   $root apt-get update -qq || say "the package lists could not be renewed; trying with those at hand"
-  # shellcheck disable=SC2086
+  # shellcheck disable=SC2086  # lists of names are meant to split
   if ! $root env DEBIAN_FRONTEND=noninteractive \
     apt-get install -y -qq --no-install-recommends $missing >&2; then
     say "apt-get could not install$missing"
     say "check the network and the package sources, then run make again"
-    exit 1
+    return 1
   fi
 }
 
@@ -76,7 +78,12 @@ install_npm() {
 }
 
 if command -v dpkg-query >/dev/null && command -v apt-get >/dev/null; then
-  install_apt
+  # shellcheck disable=SC2086
+  install_apt $libraries $programs || exit 1
+  if [ "${1:-}" = --bench ]; then
+    # shellcheck disable=SC2086
+    install_apt $peers || say "peers without a package are reported as missing"
+  fi
 else
   check_elsewhere
 fi

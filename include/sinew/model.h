@@ -53,6 +53,23 @@ SN_API size_t sn_model_bytes(const sn_model* model);
 /// range, output or threads. Checkpoints carry it.
 SN_API uint64_t sn_model_fingerprint(const sn_model* model);
 
+/// A sparse matrix by rows.
+typedef struct sn_matrix {
+  uint64_t row_count;        ///< the unknowns of all bodies: x, y, z of each node
+  uint64_t* row_starts;      ///< first entry of each row (row_count + 1)
+  uint32_t* columns;         ///< ascending in each row
+  double* values;            ///< N/m
+  double* places;            ///< of the nodes at rest, m (row_count)
+  struct sn_arena* storage;  ///< owns everything above
+} sn_matrix;
+
+/// The definite stiffness of the flesh at rest as a matrix, for comparison with other solvers: none
+/// here needs it. Rows and columns of held unknowns keep their diagonal only. SN_ERR_USAGE if a body
+/// has attachments, whose springs it would lack.
+SN_API sn_status sn_model_assemble(const sn_model* model, sn_matrix* matrix, sn_error* err);
+/// Frees and zeroes `matrix`. A zeroed matrix is fine.
+SN_API void sn_matrix_destroy(sn_matrix* matrix);
+
 #ifdef __cplusplus
 }
 #endif

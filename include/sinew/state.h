@@ -71,20 +71,43 @@ typedef struct sn_study_opts {
   /// NULL.
   void (*watch)(void* ctx, int iteration, double max_error);
   void* watch_ctx;
+  /// NULL, or a right side b, N (3 a node, in the order of the bodies): then K x = b is solved from
+  /// x = 0, `amount` and `seed` do not matter and nobody watches. Held nodes count as 0.
+  const double* load;
+  double* solution;  ///< of K x = b, m (as `load`); may be NULL
 } sn_study_opts;
 
 /// What a study came to.
 typedef struct sn_study_result {
   int iterations;
-  double residual;  ///< |K x| / |K x_start| at the end, computed anew in double precision
-  double seconds;
+  double residual;  ///< |K x - b| / |K x_start - b| at the end, computed anew in double precision
+  double seconds;   ///< of the iterations
+  double setup_seconds;  ///< of linearising and of the preconditioner, before them
   bool converged;
 } sn_study_result;
 
 /// Solve K x = 0 from random displacements x, so that the error is x itself (Milne et al. 2016,
-/// section 10.4). The state's own displacements are lost.
+/// section 10.4); or K x = b. The state's own displacements are lost.
 SN_API sn_status sn_state_study(const sn_model* model, sn_state* state, const sn_study_opts* opts,
                                 sn_study_result* result, sn_error* err);
+
+/// A piece of the solver to be timed by itself, over all bodies on their own grids.
+typedef enum sn_time_what {
+  SN_TIME_APPLY,  ///< product of the definite stiffness with a vector, as CG does it
+  SN_TIME_POLAR   ///< linearisation: the polar decomposition of every cell
+} sn_time_what;
+
+/// What sn_state_time measured.
+typedef struct sn_timing {
+  double seconds;     ///< of the fastest pass
+  double bytes;       ///< that a pass reads and writes, each array counted once a use; an estimate
+  uint64_t elements;  ///< cells that a pass goes through
+} sn_timing;
+
+/// Time one piece of the solver by itself, at random displacements of a tenth of the finest cell.
+/// The state's own displacements are lost. @param repeats timed passes after one that is not, >= 1
+SN_API sn_status sn_state_time(const sn_model* model, sn_state* state, sn_time_what what,
+                               int repeats, sn_timing* timing, sn_error* err);
 
 /// Write the state to a file: versioned, checksummed, replaced as a whole.
 SN_API sn_status sn_state_save(const sn_model* model, const sn_state* state, const char* path,

@@ -1,5 +1,6 @@
 // Convergence of the linear solvers, apart from Newton's method.
 #include <math.h>
+#include <string.h>
 
 #include "base/timer.h"
 #include "math/random.h"
@@ -54,20 +55,28 @@ sn_status sn_state_study(const sn_model* model, sn_state* state, const sn_study_
   const sn_preconditioner* preconditioner = choose_preconditioner(state, opts, &jacobi);
   double *rest = state->u, *start = state->u_before, *b = state->newton.gradient;
   sn_vector_fill(state->pool, n, 0, rest);
+  double setup_begin = sn_seconds();
   sn_problem_linearise(&state->problem, state->pool, rest);
   if (preconditioner) preconditioner->update(preconditioner->ctx, state->pool, rest, true);
 
-  // x = start + d with K d = -K start: zero is the solution, x the error.
-  set_random(model, opts, start);
-  sn_problem_apply_d(&state->problem, state->pool, SN_HESSIAN_DEFINITE, start, b);
-  sn_vector_scale(state->pool, n, -1, b);
+  double setup_seconds = sn_seconds() - setup_begin;
+
+  // K d = b. Without a load x = start + d with K d = -K start: zero is the solution, x the error.
   study s = {.opts = opts, .start = start, .count = n};
-  s.largest = largest_of(&s, 0, NULL);
+  if (opts->load) {
+    memcpy(b, opts->load, n * sizeof *b);
+    sn_vector_mask(state->pool, n, model->held, 0, b);
+  } else {
+    set_random(model, opts, start);
+    sn_problem_apply_d(&state->problem, state->pool, SN_HESSIAN_DEFINITE, start, b);
+    sn_vector_scale(state->pool, n, -1, b);
+    s.largest = largest_of(&s, 0, NULL);
+  }
   sn_cg_opts cg = {.kind = SN_HESSIAN_DEFINITE,
                    .preconditioner = preconditioner,
                    .max = opts->max,
                    .tolerance = opts->tolerance,
-                   .watch = opts->watch ? watch : NULL,
+                   .watch = opts->watch && !opts->load ? watch : NULL,
                    .watch_ctx = &s};
   sn_cg_work work = state->newton.cg;
   work.residual = state->newton.trial_gradient;
@@ -77,13 +86,62 @@ sn_status sn_state_study(const sn_model* model, sn_state* state, const sn_study_
           &state->problem, state->pool, &cg, &work, b, state->newton.step);
   *result = (sn_study_result){.iterations = solved.iterations,
                               .seconds = sn_seconds() - begin,
+                              .setup_seconds = setup_seconds,
                               .converged = solved.stop == SN_CG_CONVERGED};
-  // |K x| / |K start|, from scratch
-  double norm = sqrt(sn_vector_dot(state->pool, n, b, b));
-  sn_vector_add(state->pool, n, 1, start, state->newton.step);
-  sn_problem_apply_d(&state->problem, state->pool, SN_HESSIAN_DEFINITE, state->newton.step,
-                     state->newton.trial);
+  if (opts->solution) memcpy(opts->solution, state->newton.step, n * sizeof *opts->solution);
+  // |K d - b| / |b|, from scratch
+  double* left = state->newton.trial;
+  sn_problem_apply_d(&state->problem, state->pool, SN_HESSIAN_DEFINITE, state->newton.step, left);
+  sn_vector_add(state->pool, n, -1, b, left);
   result->residual =
-      sqrt(sn_vector_dot(state->pool, n, state->newton.trial, state->newton.trial)) / norm;
+      sqrt(sn_vector_dot(state->pool, n, left, left) / sn_vector_dot(state->pool, n, b, b));
+  return SN_OK;
+}
+
+// Bytes that a pass moves: every array that it goes through counts once for each time it is read or
+// written. Gathers are counted by the array, not by the access, as if caches were perfect, so this
+// is what no pass can do with less of.
+static double pass_bytes(const sn_body* body, sn_time_what what) {
+  const sn_families* f = &body->families;
+  double nodes = body->tree.node_count, slots = sn_families_slot_count(f);
+  double packets = f->packet_count, listed = f->node_starts[f->chunk_count];
+  double packet_bytes =
+      SN_FAMILY_LANES * (SN_FAMILY_POINTS * sizeof *f->local + sizeof *f->hanging);
+  double tangent_bytes = SN_PACKET_CELLS * SN_TANGENT_SIZE * sizeof(float);
+  double exact_bytes = SN_PACKET_CELLS * sizeof(float[6]);
+  if (what == SN_TIME_POLAR) {
+    // u read; F written, read and replaced by R, L written twice, the material read
+    return packets * (packet_bytes + 2 * tangent_bytes + exact_bytes) +
+           listed * sizeof *f->chunk_nodes + nodes * sizeof(double[3]);
+  }
+  // p read; y cleared, added to and masked; slots written and collected
+  return packets * (packet_bytes + tangent_bytes) + listed * sizeof *f->chunk_nodes +
+         slots * (2 * sizeof(float[3]) + sizeof *f->shared_slots) + nodes * 4 * sizeof(float[3]);
+}
+
+sn_status sn_state_time(const sn_model* model, sn_state* state, sn_time_what what, int repeats,
+                        sn_timing* timing, sn_error* err) {
+  SN_CHECK(repeats >= 1, err, SN_ERR_USAGE, "repeats: found %d, expected 1 or more", repeats);
+  *timing = (sn_timing){.seconds = INFINITY};
+  double finest = INFINITY;
+  for (uint32_t b = 0; b < model->body_count; ++b) {
+    timing->elements += model->bodies[b].tree.cell_count;
+    timing->bytes += pass_bytes(&model->bodies[b], what);
+    if (model->bodies[b].tree.cell < finest) finest = model->bodies[b].tree.cell;
+  }
+  set_random(model, &(sn_study_opts){.amount = 0.1 * finest, .seed = 1}, state->u);
+  sn_problem_linearise(&state->problem, state->pool, state->u);
+  sn_vector_narrow(state->pool, model->unknown_count, state->u, state->newton.cg.direction);
+  for (int pass = 0; pass <= repeats; ++pass) {
+    double begin = sn_seconds();
+    if (what == SN_TIME_APPLY) {
+      sn_problem_apply_f(&state->problem, state->pool, SN_HESSIAN_DEFINITE,
+                         state->newton.cg.direction, state->newton.cg.product);
+    } else {
+      sn_problem_linearise(&state->problem, state->pool, state->u);
+    }
+    double seconds = sn_seconds() - begin;
+    if (pass > 0 && seconds < timing->seconds) timing->seconds = seconds;
+  }
   return SN_OK;
 }

@@ -270,6 +270,10 @@ def pictures_are_drawn():
     result = place.sinew("render", "out", "-o", "sheet.png")
     expect(result.returncode == 0 and place.bytes("sheet.png")[:4] == b"\x89PNG", result.stderr)
     expect(place.sinew("render", "out", "--frame", "2", "-o", "two.png").returncode == 0, "one frame")
+    beside = place.sinew("render", "out", "--frame", "2", "--beside", "out/cube.pc2", "-o", "both.png")
+    expect(beside.returncode == 0, beside.stderr)
+    sizes = [struct.unpack(">II", place.bytes(name)[16:24]) for name in ("two.png", "both.png")]
+    expect(sizes[1] == (sizes[0][0], 2 * sizes[0][1]), f"--beside draws below: {sizes}")
     expect(place.sinew("render", "out", "--frame", "9").returncode == 1, "no such frame")
     expect(place.sinew("render", "nowhere").returncode == 2, "no such folder")
 
@@ -281,6 +285,17 @@ def usage_errors_are_exit_1():
         expect(result.returncode == 1 and part in result.stderr, f"{words}: {result.returncode} {result.stderr!r}")
     for words in (("--help",), ("--version",), ("run", "--help"), ("check", "--help"), ("bench", "--help")):
         expect(place.sinew(*words).returncode == 0, f"{words}")
+
+
+def benchmarks_are_named():
+    place = Place("bench")
+    help_text = place.sinew("bench", "--help").stdout
+    expect(help_text.count("usage:") == 1 and "mgpcg" in help_text, help_text)
+    for name in re.findall(r"^  ([a-z]+)  ", help_text, re.M):
+        more = place.sinew("bench", name, "--help")
+        expect(more.returncode == 0 and f"{name}: " in more.stdout, more.stdout)
+    result = place.sinew("bench", "aply")
+    expect(result.returncode == 1 and "did you mean apply" in result.stderr and "growth" in result.stderr, result.stderr)
 
 
 def main():

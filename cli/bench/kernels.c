@@ -1,0 +1,41 @@
+// apply and polar: single passes over all elements.
+#include <stdio.h>
+
+#include "bench.h"
+
+static int repeats_for(double elements) {
+  double count = 2e7 / elements;  // a second or so of the plain kernels
+  return count < 5 ? 5 : count > 200 ? 200 : (int)count;
+}
+
+static sn_status time_cube(bench_run* run, int n, sn_time_what what, sn_error* err) {
+  bench_body body = {0};
+  sn_timing timing;
+  sn_status status = bench_open_cube(run, n, run->o->threads, &body, err);
+  if (status == SN_OK) {
+    status = sn_state_time(body.model, body.state, what, repeats_for(body.elements), &timing, err);
+  }
+  int threads = body.threads;
+  bench_body_destroy(&body);
+  if (status != SN_OK) return status;
+  char name[BENCH_NAME];
+  snprintf(name, sizeof name, "cube%d", n);
+  double elements = (double)timing.elements, rate = timing.bytes / timing.seconds;
+  bench_figure(run, name, "elements", elements, "1");
+  bench_figure(run, name, "threads", threads, "1");
+  bench_figure(run, name, "elements_per_s_core", elements / timing.seconds / threads, "1/s");
+  bench_figure(run, name, "gb_per_s", 1e-9 * rate, "GB/s");
+  bench_figure(run, name, "share_of_limit", rate / machine_triad(threads, timing.bytes), "1");
+  return bench_check_stop(err);
+}
+
+static sn_status time_cubes(bench_run* run, sn_time_what what, sn_error* err) {
+  sn_status status = SN_OK;
+  for (const int* n = bench_cube_sizes(run); *n && status == SN_OK; ++n) {
+    status = time_cube(run, *n, what, err);
+  }
+  return status;
+}
+
+sn_status bench_apply(bench_run* run, sn_error* err) { return time_cubes(run, SN_TIME_APPLY, err); }
+sn_status bench_polar(bench_run* run, sn_error* err) { return time_cubes(run, SN_TIME_POLAR, err); }
