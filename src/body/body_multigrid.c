@@ -98,9 +98,9 @@ sn_status sn_hierarchy_build(const sn_body* body, sn_pool* pool, sn_arena* arena
   return SN_OK;
 }
 
-static void add_product(void* ctx, sn_pool* pool, const float* x, float* y) {
+static void multiply(void* ctx, sn_pool* pool, const float* springs, const float* x, float* y) {
   sn_grid_work* work = ctx;
-  sn_flesh_apply_f(&work->grid->flesh, pool, work->flesh, SN_HESSIAN_DEFINITE, x, y);
+  sn_flesh_apply_with(&work->grid->flesh, pool, work->flesh, springs, x, y);
 }
 
 typedef struct gradient_job {
@@ -146,7 +146,7 @@ sn_status sn_body_multigrid_create(const sn_body* body, sn_flesh_work* flesh,
     multigrid->levels[l] =
         (sn_mg_level){.unknown_count = 3 * (size_t)grid->tree->node_count,
                       .held = grid->held,
-                      .add_product = add_product,
+                      .multiply = multiply,
                       .ctx = work,
                       .coarser = l + 1 < hierarchy->count ? &grid->to_coarser : NULL};
   }

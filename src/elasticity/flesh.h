@@ -63,6 +63,9 @@ void sn_flesh_apply_d(const sn_flesh* flesh, sn_pool* pool, sn_flesh_work* work,
                       const double* p, double* y);
 void sn_flesh_apply_f(const sn_flesh* flesh, sn_pool* pool, sn_flesh_work* work, sn_hessian kind,
                       const float* p, float* y);
+// y = K p + diagonal p, with the definite K: one level of multigrid.
+void sn_flesh_apply_with(const sn_flesh* flesh, sn_pool* pool, sn_flesh_work* work,
+                         const float* diagonal, const float* p, float* y);
 // d += diagonal of K
 void sn_flesh_diagonal_d(const sn_flesh* flesh, sn_pool* pool, sn_flesh_work* work, sn_hessian kind,
                          double* d);

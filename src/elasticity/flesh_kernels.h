@@ -17,11 +17,11 @@ struct sn_flesh_kernels {
   void (*deform)(const sn_flesh* flesh, sn_flesh_work* work, size_t chunk, const double* u);
   // F to R and L, in place.
   void (*linearise)(const sn_flesh* flesh, sn_flesh_work* work, size_t chunk);
-  // y += K p
+  // y += K p; with a diagonal y = K p + diagonal p instead
   void (*apply_d)(const sn_flesh* flesh, sn_flesh_work* work, sn_hessian kind, size_t chunk,
-                  const double* p, double* y);
+                  const double* diagonal, const double* p, double* y);
   void (*apply_f)(const sn_flesh* flesh, sn_flesh_work* work, sn_hessian kind, size_t chunk,
-                  const float* p, float* y);
+                  const float* diagonal, const float* p, float* y);
   // d += diagonal of K
   void (*diagonal_d)(const sn_flesh* flesh, sn_flesh_work* work, sn_hessian kind, size_t chunk,
                      double* d);

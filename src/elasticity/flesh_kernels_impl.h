@@ -112,7 +112,7 @@ static double evaluate(const sn_flesh* flesh, sn_flesh_work* work, size_t chunk,
       energy += (sum[0] + sum[1]) + (sum[2] + sum[3]);
     }
   }
-  if (g) deliver_nodes_d(f, chunk, &out, work->slots, g);
+  if (g) deliver_nodes_d(f, chunk, &out, NULL, NULL, work->slots, g);
   return energy;
 }
 

@@ -29,22 +29,24 @@ static void SN_P(fetch_nodes)(const sn_flesh* flesh, size_t chunk, const SN_REAL
   memset(nodes->at[count], 0, sizeof nodes->at[count]);
 }
 
-// Own nodes' sums into the result, the others' into this chunk's slots.
+// Own nodes' sums into the result, the others' into this chunk's slots. With a diagonal the sums take the
+// place of what was there, and the diagonal times p is added.
 static void SN_P(deliver_nodes)(const sn_families* f, size_t chunk,
-                                const SN_P(private_nodes) * nodes, SN_REAL* slots, SN_REAL* y) {
+                                const SN_P(private_nodes) * nodes, const SN_REAL* diagonal,
+                                const SN_P(private_nodes) * p, SN_REAL* slots, SN_REAL* y) {
   const uint32_t* list = f->chunk_nodes + f->node_starts[chunk];
   uint32_t count = f->node_starts[chunk + 1] - f->node_starts[chunk], own = f->own_counts[chunk];
-  for (uint32_t i = 0; i < own; ++i) {
-    SN_REAL* to = y + 3 * (size_t)list[i];
-    to[0] += nodes->at[i][0];
-    to[1] += nodes->at[i][1];
-    to[2] += nodes->at[i][2];
+  for (uint32_t i = 0; i < own && diagonal; ++i) {
+    size_t to = 3 * (size_t)list[i];
+    for (size_t k = 0; k < 3; ++k) y[to + k] = nodes->at[i][k] + diagonal[to + k] * p->at[i][k];
+  }
+  for (uint32_t i = 0; i < own && !diagonal; ++i) {
+    size_t to = 3 * (size_t)list[i];
+    for (size_t k = 0; k < 3; ++k) y[to + k] += nodes->at[i][k];
   }
   SN_REAL* slot = slots + 3 * (size_t)f->slot_starts[chunk];
   for (uint32_t i = own; i < count; ++i, slot += 3) {
-    slot[0] = nodes->at[i][0];
-    slot[1] = nodes->at[i][1];
-    slot[2] = nodes->at[i][2];
+    for (size_t k = 0; k < 3; ++k) slot[k] = nodes->at[i][k];
   }
 }
 
@@ -219,7 +221,7 @@ static inline void SN_P(apply_child)(const sn_flesh_work* work, uint32_t packet,
 }
 
 static void SN_P(apply)(const sn_flesh* flesh, sn_flesh_work* work, sn_hessian kind, size_t chunk,
-                        const SN_REAL* p, SN_REAL* y) {
+                        const SN_REAL* diagonal, const SN_REAL* p, SN_REAL* y) {
   const sn_families* f = flesh->families;
   SN_P(private_nodes) in, out;
   WIDE h2 = SET((SN_REAL)(flesh->hourglass * SN_HOURGLASS_EDGE));
@@ -239,7 +241,7 @@ static void SN_P(apply)(const sn_flesh* flesh, sn_flesh_work* work, sn_hessian k
       SN_P(add_lattice)(f, packet, lane, sums, &out);
     }
   }
-  SN_P(deliver_nodes)(f, chunk, &out, work->slots, y);
+  SN_P(deliver_nodes)(f, chunk, &out, diagonal, &in, work->slots, y);
 }
 
 // The value at each corner of child k of the shape function of its conforming node k ^ away: 1 at a
@@ -314,5 +316,5 @@ static void SN_P(diagonal)(const sn_flesh* flesh, sn_flesh_work* work, sn_hessia
       for (int p = 0; p < POINTS; ++p) SN_P(sn_wide_scatter)(sums[p], local + p * LANES, out.at);
     }
   }
-  SN_P(deliver_nodes)(f, chunk, &out, work->slots, y);
+  SN_P(deliver_nodes)(f, chunk, &out, NULL, NULL, work->slots, y);
 }

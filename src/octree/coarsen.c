@@ -1,5 +1,7 @@
 #include "octree/coarsen.h"
 
+#include "math/simd.h"
+
 #include <string.h>
 
 #include "octree/hanging.h"
@@ -371,30 +373,42 @@ typedef struct move_job {
   const uint32_t *starts, *others;
   const uint8_t* weights;
   const float* from;
+  uint32_t from_last;  // the last node there
   float* to;
   bool add;
 } move_job;
 
+// Three values are fetched as four, of which the last belongs to the next node and goes nowhere; the
+// last node has no next one.
+static inline sn_quad_f fetch(const move_job* job, uint32_t node) {
+  const float* from = job->from + 3 * (size_t)node;
+  if (node == job->from_last) return (sn_quad_f){from[0], from[1], from[2], 0};
+  sn_quad_f values;
+  memcpy(&values, from, sizeof values);
+  return values;
+}
+
 static void move_values(void* ctx, size_t begin, size_t end) {
   const move_job* job = ctx;
   for (size_t n = begin; n < end; ++n) {
-    float sum[3] = {0, 0, 0};
+    float* to = job->to + 3 * n;
+    sn_quad_f sum = {0, 0, 0, 0};
     for (uint32_t e = job->starts[n]; e < job->starts[n + 1]; ++e) {
-      const float* from = job->from + 3 * (size_t)job->others[e];
       float weight = (float)job->weights[e] * (1.0f / SN_TRANSFER_ONE);
-      for (int i = 0; i < 3; ++i) sum[i] += weight * from[i];
+      sum += (sn_quad_f){weight, weight, weight, weight} * fetch(job, job->others[e]);
     }
-    for (int i = 0; i < 3; ++i)
-      job->to[3 * n + i] = job->add ? job->to[3 * n + i] + sum[i] : sum[i];
+    for (int i = 0; i < 3; ++i) to[i] = job->add ? to[i] + sum[i] : sum[i];
   }
 }
 
 void sn_transfer_prolong(const sn_transfer* t, sn_pool* pool, const float* coarse, float* fine) {
-  move_job job = {t->fine_starts, t->coarse_nodes, t->fine_weights, coarse, fine, true};
+  move_job job = {
+      t->fine_starts, t->coarse_nodes, t->fine_weights, coarse, t->coarse_count - 1, fine, true};
   sn_parallel_for(pool, t->fine_count, 1024, move_values, &job);
 }
 
 void sn_transfer_restrict(const sn_transfer* t, sn_pool* pool, const float* fine, float* coarse) {
-  move_job job = {t->coarse_starts, t->fine_nodes, t->coarse_weights, fine, coarse, false};
+  move_job job = {t->coarse_starts, t->fine_nodes, t->coarse_weights, fine, t->fine_count - 1,
+                  coarse,           false};
   sn_parallel_for(pool, t->coarse_count, 1024, move_values, &job);
 }

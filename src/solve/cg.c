@@ -38,13 +38,6 @@ static double true_residual(const cg* c, double scale, const double* b, const do
   return norm(c, r);
 }
 
-// x += a p,  r -= a q; returns |r|
-static double advance(const cg* c, double a, double* x) {
-  sn_vector_add_f(c->pool, c->n, a, c->work->direction, x);
-  sn_vector_add_f(c->pool, c->n, -a, c->work->product, c->work->residual);
-  return norm(c, c->work->residual);
-}
-
 // The system is solved for b / |b|, so that single precision holds forces of any size.
 sn_cg_result sn_cg_solve(const sn_problem* problem, sn_pool* pool, const sn_cg_opts* opts,
                          const sn_cg_work* work, const double* b, double* x) {
@@ -81,7 +74,7 @@ sn_cg_result sn_cg_solve(const sn_problem* problem, sn_pool* pool, const sn_cg_o
       result.stop = SN_CG_NEGATIVE;
       break;
     }
-    result.residual = advance(&c, zr / curvature, x);
+    result.residual = sqrt(sn_vector_advance(pool, c.n, zr / curvature, p, q, x, work->residual));
     result.iterations++;
     if (opts->watch) opts->watch(opts->watch_ctx, result.iterations, size, x);
     if (result.residual > opts->tolerance) continue;

@@ -43,7 +43,6 @@ sn_status sn_mg_create(sn_mg* mg, sn_arena* arena, sn_error* err) {
 
 typedef struct vector_job {
   const sn_mg_level* level;
-  const float* x;         // a factor of a product
   const float *from, *y;  // the residual is from - y; y = NULL: from
   float* z;               // NULL: not kept
   float a, b;
@@ -56,18 +55,9 @@ static void run(const vector_job* job, sn_pool* pool, sn_range_fn fn) {
   sn_parallel_for(pool, job->level->unknown_count, MIN_BLOCK, fn, (void*)job);
 }
 
-// y = springs x
-static void start_product(void* ctx, size_t begin, size_t end) {
-  const vector_job* job = ctx;
-  const sn_mg_level* l = job->level;
-  for (size_t i = begin; i < end; ++i) l->y[i] = l->springs[i] * job->x[i];
-}
-
-// y = K x + springs x; what it is on held nodes is of no interest
+// y = A x
 static void multiply(const sn_mg_level* level, sn_pool* pool, const float* x) {
-  vector_job job = {.level = level, .x = x};
-  run(&job, pool, start_product);
-  level->add_product(level->ctx, pool, x, level->y);
+  level->multiply(level->ctx, pool, level->springs, x, level->y);
 }
 
 // r = from - y, 0 on held nodes
@@ -100,7 +90,7 @@ static void last_step(const sn_mg_level* l, float c, size_t begin, size_t end) {
   for (size_t i = begin; i < end; ++i) x[i] += c * inverse[i] * (b[i] - y[i]);
 }
 
-// z = a z + b D^-1 r,  x += z,  and y = springs z if a product with z follows. D^-1 is 0 on held nodes.
+// z = a z + b D^-1 r,  x += z. D^-1 is 0 on held nodes.
 static void correct(void* ctx, size_t begin, size_t end) {
   const vector_job* job = ctx;
   const sn_mg_level* l = job->level;
@@ -120,7 +110,6 @@ static void correct(void* ctx, size_t begin, size_t end) {
     if (job->last) continue;
     l->r[i] = r;
     job->z[i] = z;
-    l->y[i] = l->springs[i] * z;
   }
 }
 
@@ -148,7 +137,7 @@ static void smooth(const sn_mg* mg, const sn_mg_level* level, sn_pool* pool, int
                       .z = level->z ? level->z : level->x};
     run(&job, pool, correct);
     if (job.last) return;
-    level->add_product(level->ctx, pool, job.z, level->y);
+    multiply(level, pool, job.z);
     job.from = level->z ? level->r : level->b;  // a single step from zero has kept no r
     run(&job, pool, lower_residual);
   }
@@ -165,15 +154,11 @@ static void solve_coarsest(const sn_mg* mg, const sn_mg_level* level, sn_pool* p
   for (int i = 0; i < mg->n; ++i) level->x[mg->unknowns[i]] = (float)mg->dense[i];
 }
 
-// x = 0 on held nodes,  y = springs x
-static void start_masked_product(void* ctx, size_t begin, size_t end) {
+// x = 0 on held nodes
+static void mask_solution(void* ctx, size_t begin, size_t end) {
   const sn_mg_level* l = ((const vector_job*)ctx)->level;
   for (size_t n = begin / 3; n < end / 3; ++n) {
-    float keep = l->held[n] ? 0 : 1;
-    for (size_t i = 3 * n; i < 3 * n + 3; ++i) {
-      l->x[i] *= keep;
-      l->y[i] = l->springs[i] * l->x[i];
-    }
+    for (size_t i = 3 * n; l->held[n] && i < 3 * n + 3; ++i) l->x[i] = 0;
   }
 }
 
@@ -190,8 +175,8 @@ static void cycle(const sn_mg* mg, int l, sn_pool* pool) {
   sn_transfer_restrict(level->coarser, pool, level->r, below->b);
   cycle(mg, l + 1, pool);
   sn_transfer_prolong(level->coarser, pool, below->x, level->x);
-  run(&job, pool, start_masked_product);
-  level->add_product(level->ctx, pool, level->x, level->y);
+  run(&job, pool, mask_solution);
+  multiply(level, pool, level->x);
   smooth(mg, level, pool, 1, FROM_PRODUCT, false);
 }
 

@@ -22,8 +22,8 @@ typedef struct sn_mg_level {
   size_t unknown_count;        // 3 x nodes
   const uint8_t* held;         // nodes without unknowns
   const sn_transfer* coarser;  // to the next level; NULL on the last
-  // A = K + springs: y += K x
-  void (*add_product)(void* ctx, sn_pool* pool, const float* x, float* y);
+  // A = K + springs: y = A x; what it is on held nodes is of no interest.
+  void (*multiply)(void* ctx, sn_pool* pool, const float* springs, const float* x, float* y);
   void* ctx;
   float* springs;            // a diagonal; set by the owner before sn_mg_update
   float* inverse_diagonal;   // of A; set by the owner before sn_mg_update; 0 on held nodes
@@ -43,7 +43,7 @@ typedef struct sn_mg {
 } sn_mg;
 
 // Memory for the vectors of all levels and the coarsest factor. Levels' counts, held, coarser,
-// add_product and ctx must be set, and r of the finest level, which is free between two cycles.
+// multiply and ctx must be set, and r of the finest level, which is free between two cycles.
 sn_status sn_mg_create(sn_mg* mg, sn_arena* arena, sn_error* err);
 
 // After the operators have changed: factor the coarsest one and, if `estimate`, find the largest

@@ -8,7 +8,7 @@ typedef struct vector_job {
   double a, b;
   const double *x, *d;
   const float *xf, *df;
-  double* y;
+  double *y, *z;
   float* yf;
   const uint8_t* held;
 } vector_job;
@@ -99,6 +99,23 @@ DEFINE_DOT(dot, x, d)
 DEFINE_DOT(dot_f, xf, df)
 DEFINE_DOT(dot_df, x, df)
 
+static double advance(void* ctx, size_t begin, size_t end) {
+  const vector_job* job = ctx;
+  double *x = job->y, *r = job->z, sum[4] = {0, 0, 0, 0};
+  size_t i = begin;
+  for (; i + 4 <= end; i += 4) {
+    for (size_t k = 0; k < 4; ++k) x[i + k] += job->a * (double)job->xf[i + k];
+    for (size_t k = 0; k < 4; ++k) r[i + k] -= job->a * (double)job->df[i + k];
+    for (size_t k = 0; k < 4; ++k) sum[k] += r[i + k] * r[i + k];
+  }
+  for (; i < end; ++i) {
+    x[i] += job->a * (double)job->xf[i];
+    r[i] -= job->a * (double)job->df[i];
+    sum[0] += r[i] * r[i];
+  }
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
 void sn_vector_fill(sn_pool* pool, size_t n, double value, double* y) {
   vector_job job = {.a = value, .y = y};
   sn_parallel_for(pool, n, MIN_BLOCK, fill, &job);
@@ -132,6 +149,12 @@ void sn_vector_add(sn_pool* pool, size_t n, double a, const double* x, double* y
 void sn_vector_add_f(sn_pool* pool, size_t n, double a, const float* x, double* y) {
   vector_job job = {.a = a, .xf = x, .y = y};
   sn_parallel_for(pool, n, MIN_BLOCK, add_f, &job);
+}
+
+double sn_vector_advance(sn_pool* pool, size_t n, double a, const float* p, const float* q,
+                         double* x, double* r) {
+  vector_job job = {.a = a, .xf = p, .df = q, .y = x, .z = r};
+  return sn_parallel_sum(pool, n, MIN_BLOCK, advance, &job);
 }
 
 void sn_vector_combine(sn_pool* pool, size_t n, double a, const double* x, double b, double* y) {

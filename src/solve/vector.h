@@ -15,6 +15,9 @@ void sn_vector_scale(sn_pool* pool, size_t n, double a, double* y);
 // y += a x
 void sn_vector_add(sn_pool* pool, size_t n, double a, const double* x, double* y);
 void sn_vector_add_f(sn_pool* pool, size_t n, double a, const float* x, double* y);
+// x += a p,  r -= a q; returns r.r
+double sn_vector_advance(sn_pool* pool, size_t n, double a, const float* p, const float* q,
+                         double* x, double* r);
 // y = a x + b y
 void sn_vector_combine(sn_pool* pool, size_t n, double a, const double* x, double b, double* y);
 // y = x + a y; y may hold anything where a is 0
