@@ -36,7 +36,7 @@ sn_status sn_octants_emit(sn_pool* pool, size_t count, sn_emit_fn emit, const vo
     offset[b] = total;
     total += in_block;
   }
-  SN_TRY(SN_ARENA_NEW(arena, total, &list->items, err));
+  SN_TRY(SN_ARENA_RAW(arena, total, &list->items, err));
   list->count = total;
   job.out = list->items;
   sn_parallel_for(pool, count, MIN_EMIT_BLOCK, count_or_fill, &job);
@@ -72,8 +72,8 @@ sn_status sn_octants_sort(sn_pool* pool, sn_octants list, sn_arena* scratch, sn_
   sn_arena_mark mark = sn_arena_get_mark(scratch);
   key_job job = {.items = list.items};
   uint64_t* other;
-  SN_TRY(SN_ARENA_NEW(scratch, list.count, &job.keys, err));
-  SN_TRY(SN_ARENA_NEW(scratch, list.count, &other, err));
+  SN_TRY(SN_ARENA_RAW(scratch, list.count, &job.keys, err));
+  SN_TRY(SN_ARENA_RAW(scratch, list.count, &other, err));
   sn_parallel_for(pool, list.count, SORT_BLOCK, form_keys, &job);
   SN_TRY(sn_sort_keys(pool, job.keys, other, list.count, 16, scratch, err));
   sn_parallel_for(pool, list.count, SORT_BLOCK, form_octants, &job);
@@ -81,32 +81,37 @@ sn_status sn_octants_sort(sn_pool* pool, sn_octants list, sn_arena* scratch, sn_
   return SN_OK;
 }
 
-void sn_octants_unique(sn_octants* list) {
-  size_t kept = 0;
-  for (size_t i = 0; i < list->count; ++i) {
-    if (kept > 0 && sn_octant_compare(list->items[kept - 1], list->items[i]) == 0) {
-      list->items[kept - 1].flags |= list->items[i].flags;
-    } else {
-      list->items[kept++] = list->items[i];
-    }
+// The first of equal items, with the flags of all.
+static size_t emit_first(const void* ctx, size_t index, sn_octant* out) {
+  const sn_octants* list = ctx;
+  sn_octant o = list->items[index];
+  if (index > 0 && sn_octant_compare(list->items[index - 1], o) == 0) return 0;
+  for (size_t i = index + 1; out && i < list->count; ++i) {
+    if (sn_octant_compare(list->items[i], o) != 0) break;
+    o.flags |= list->items[i].flags;
   }
-  list->count = kept;
+  if (out) out[0] = o;
+  return 1;
+}
+
+sn_status sn_octants_unique(sn_pool* pool, sn_octants list, sn_arena* arena, sn_octants* unique,
+                            sn_error* err) {
+  return sn_octants_emit(pool, list.count, emit_first, &list, arena, unique, err);
 }
 
 sn_status sn_octants_join(sn_pool* pool, const sn_octants* lists, size_t list_count,
                           sn_arena* arena, sn_octants* joined, sn_error* err) {
+  sn_octants all = {0};
   size_t total = 0;
   for (size_t l = 0; l < list_count; ++l) total += lists[l].count;
-  SN_TRY(SN_ARENA_NEW(arena, total, &joined->items, err));
-  joined->count = 0;
+  SN_TRY(SN_ARENA_RAW(arena, total, &all.items, err));
   for (size_t l = 0; l < list_count; ++l) {
     if (lists[l].count == 0) continue;
-    memcpy(joined->items + joined->count, lists[l].items, lists[l].count * sizeof *joined->items);
-    joined->count += lists[l].count;
+    memcpy(all.items + all.count, lists[l].items, lists[l].count * sizeof *all.items);
+    all.count += lists[l].count;
   }
-  SN_TRY(sn_octants_sort(pool, *joined, arena, err));
-  sn_octants_unique(joined);
-  return SN_OK;
+  SN_TRY(sn_octants_sort(pool, all, arena, err));
+  return sn_octants_unique(pool, all, arena, joined, err);
 }
 
 size_t sn_octants_lower_bound(sn_octants list, sn_octant o) {
@@ -122,24 +127,44 @@ size_t sn_octants_lower_bound(sn_octants list, sn_octant o) {
   return low;
 }
 
-size_t sn_octants_lower_bound_near(sn_octants list, size_t near, sn_octant o) {
+bool sn_octants_contain(sn_octants list, sn_octant o) {
+  size_t at = sn_octants_lower_bound(list, o);
+  return at < list.count && sn_octant_compare(list.items[at], o) == 0;
+}
+
+static void form_codes(void* ctx, size_t begin, size_t end) {
+  const key_job* job = ctx;
+  for (size_t i = begin; i < end; ++i) {
+    job->keys[i] = sn_morton(job->items[i].x, job->items[i].y, job->items[i].z);
+  }
+}
+
+sn_status sn_octants_codes(sn_pool* pool, sn_octants list, sn_arena* arena, uint64_t** codes,
+                           sn_error* err) {
+  SN_TRY(SN_ARENA_RAW(arena, list.count, codes, err));
+  key_job job = {list.items, *codes};
+  sn_parallel_for(pool, list.count, SORT_BLOCK, form_codes, &job);
+  return SN_OK;
+}
+
+size_t sn_codes_count_until(const uint64_t* codes, size_t count, size_t near, uint64_t code) {
   // Steps of growing length away from `near`, until the place sought is in between.
-  size_t low = near, high = near, step = 1;
-  while (high < list.count && sn_octant_compare(list.items[high], o) < 0) {
+  size_t low = near < count ? near : count, high = low, step = 1;
+  while (high < count && codes[high] <= code) {
     low = high + 1;
-    high = list.count - high > step ? high + step : list.count;
+    high = count - high > step ? high + step : count;
     step *= 2;
   }
-  while (low > 0 && sn_octant_compare(list.items[low - 1], o) >= 0) {
+  while (low > 0 && codes[low - 1] > code) {
     high = low - 1;
     low = low > step ? low - step : 0;
     step *= 2;
   }
-  sn_octants between = {list.items + low, high - low};
-  return low + sn_octants_lower_bound(between, o);
-}
-
-bool sn_octants_contain(sn_octants list, sn_octant o) {
-  size_t at = sn_octants_lower_bound(list, o);
-  return at < list.count && sn_octant_compare(list.items[at], o) == 0;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    bool before = codes[middle] <= code;
+    low = before ? middle + 1 : low;
+    high = before ? high : middle;
+  }
+  return low;
 }

@@ -147,14 +147,14 @@ static size_t emit_parents_around(const void* context, size_t index, sn_octant* 
 static sn_status find_split_octants(const sn_octree* tree, sn_octants fine, sn_pool* pool,
                                     sn_arena* scratch, sn_octants split[SN_MAX_HEIGHT + 2],
                                     sn_error* err) {
-  SN_TRY(sn_octants_emit(pool, fine.count, emit_parent, &fine, scratch, &split[1], err));
-  sn_octants_unique(&split[1]);  // parents of a sorted list are sorted
+  sn_octants parents;  // of a sorted list are sorted
+  SN_TRY(sn_octants_emit(pool, fine.count, emit_parent, &fine, scratch, &parents, err));
+  SN_TRY(sn_octants_unique(pool, parents, scratch, &split[1], err));
   for (int h = 1; h < tree->root_height; ++h) {
     split_ctx ctx = {split[h], 1 << tree->root_height};
-    SN_TRY(sn_octants_emit(pool, split[h].count, emit_parents_around, &ctx, scratch, &split[h + 1],
-                           err));
-    SN_TRY(sn_octants_sort(pool, split[h + 1], scratch, err));
-    sn_octants_unique(&split[h + 1]);
+    SN_TRY(
+        sn_octants_emit(pool, split[h].count, emit_parents_around, &ctx, scratch, &parents, err));
+    SN_TRY(sn_octants_join(pool, &parents, 1, scratch, &split[h + 1], err));
   }
   return SN_OK;
 }
