@@ -226,15 +226,14 @@ static void share_hanging(sn_cell_shape shape, uint8_t weights[8]) {
 // Weights of a coarse cell's conforming nodes at a fine node in or on it, in 64ths.
 static void weigh(const sn_octree* coarse, uint32_t cell, sn_octant place, uint8_t weights[8]) {
   sn_octant o = coarse->cells[cell];
-  int from[3] = {place.x - o.x, place.y - o.y, place.z - o.z}, halves[3][2];
-  for (int i = 0; i < 3; ++i) {  // 0, 1 or 2 halves of the cell's edge away from the low side
-    halves[i][1] = 2 * from[i] >> o.height;
-    halves[i][0] = 2 - halves[i][1];
-    SN_ASSERT(halves[i][1] << o.height == 2 * from[i] && halves[i][0] >= 0);
+  int from[3] = {place.x - o.x, place.y - o.y, place.z - o.z}, quarters[3][2];
+  for (int i = 0; i < 3; ++i) {  // of the cell's edge, away from the low side
+    quarters[i][1] = 4 * from[i] >> o.height;
+    quarters[i][0] = 4 - quarters[i][1];
+    SN_ASSERT(quarters[i][1] << o.height == 4 * from[i] && quarters[i][0] >= 0);
   }
   for (int c = 0; c < 8; ++c) {
-    int eighths = halves[0][c & 1] * halves[1][c >> 1 & 1] * halves[2][c >> 2 & 1];
-    weights[c] = (uint8_t)(eighths * (SN_TRANSFER_ONE / 8));
+    weights[c] = (uint8_t)(quarters[0][c & 1] * quarters[1][c >> 1 & 1] * quarters[2][c >> 2 & 1]);
   }
   if (coarse->hanging[cell]) {
     share_hanging((sn_cell_shape){(uint8_t)sn_octant_child_number(o), coarse->hanging[cell]},
