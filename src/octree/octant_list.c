@@ -13,6 +13,10 @@ typedef struct emit_job {
   size_t block_size;
   size_t* offset;  // of each block; first counts, then starts
   sn_octant* out;  // NULL while counting
+  // For lists that are emitted at once: how many at most, and where they go first.
+  sn_bound_fn bound;
+  const size_t* room;  // of each block, where it starts
+  sn_octant* loose;
 } emit_job;
 
 static void count_or_fill(void* ctx, size_t begin, size_t end) {
@@ -25,21 +29,72 @@ static void count_or_fill(void* ctx, size_t begin, size_t end) {
   if (!job->out) job->offset[block] = total;
 }
 
-sn_status sn_octants_emit(sn_pool* pool, size_t count, sn_emit_fn emit, const void* ctx,
-                          sn_arena* arena, sn_octants* list, sn_error* err) {
-  size_t offset[SN_MAX_BLOCKS] = {0};
-  emit_job job = {emit, ctx, sn_block_size(count, MIN_EMIT_BLOCK), offset, NULL};
-  sn_parallel_for(pool, count, MIN_EMIT_BLOCK, count_or_fill, &job);
+// Counts of the blocks become starts. Returns their sum.
+static size_t add_up(size_t* offset, size_t count, size_t block_size) {
   size_t total = 0;
-  for (size_t b = 0; b * job.block_size < count; ++b) {
+  for (size_t b = 0; b * block_size < count; ++b) {
     size_t in_block = offset[b];
     offset[b] = total;
     total += in_block;
   }
-  SN_TRY(SN_ARENA_RAW(arena, total, &list->items, err));
-  list->count = total;
+  return total;
+}
+
+sn_status sn_octants_emit(sn_pool* pool, size_t count, sn_emit_fn emit, const void* ctx,
+                          sn_arena* arena, sn_octants* list, sn_error* err) {
+  size_t offset[SN_MAX_BLOCKS] = {0};
+  emit_job job = {.emit = emit, .ctx = ctx, .offset = offset};
+  job.block_size = sn_block_size(count, MIN_EMIT_BLOCK);
+  sn_parallel_for(pool, count, MIN_EMIT_BLOCK, count_or_fill, &job);
+  list->count = add_up(offset, count, job.block_size);
+  SN_TRY(SN_ARENA_RAW(arena, list->count, &list->items, err));
   job.out = list->items;
   sn_parallel_for(pool, count, MIN_EMIT_BLOCK, count_or_fill, &job);
+  return SN_OK;
+}
+
+static void bound_block(void* ctx, size_t begin, size_t end) {
+  emit_job* job = ctx;
+  size_t total = 0;
+  for (size_t i = begin; i < end; ++i) total += job->bound(job->ctx, i);
+  job->offset[begin / job->block_size] = total;
+}
+
+static void fill_loosely(void* ctx, size_t begin, size_t end) {
+  emit_job* job = ctx;
+  size_t block = begin / job->block_size, total = 0;
+  for (size_t i = begin; i < end; ++i) {
+    size_t count = job->emit(job->ctx, i, job->loose + job->room[block] + total);
+    SN_ASSERT(count <= job->bound(job->ctx, i));
+    total += count;
+  }
+  job->offset[block] = total;
+}
+
+static void pack(void* ctx, size_t begin, size_t end) {
+  const emit_job* job = ctx;
+  size_t block = begin / job->block_size, next = block + 1;
+  (void)end;
+  memcpy(job->out + job->offset[block], job->loose + job->room[block],
+         (job->offset[next] - job->offset[block]) * sizeof *job->out);
+}
+
+sn_status sn_octants_emit_once(sn_pool* pool, size_t count, sn_emit_fn emit, sn_bound_fn bound,
+                               const void* ctx, sn_arena* arena, sn_octants* list, sn_error* err) {
+  size_t room[SN_MAX_BLOCKS + 1] = {0}, offset[SN_MAX_BLOCKS + 1] = {0};
+  emit_job job = {.emit = emit, .ctx = ctx, .offset = room, .bound = bound};
+  job.block_size = sn_block_size(count, MIN_EMIT_BLOCK);
+  sn_parallel_for(pool, count, MIN_EMIT_BLOCK, bound_block, &job);
+  size_t most = add_up(room, count, job.block_size);
+  SN_TRY(SN_ARENA_RAW(arena, most, &job.loose, err));
+  job.room = room;
+  job.offset = offset;
+  sn_parallel_for(pool, count, MIN_EMIT_BLOCK, fill_loosely, &job);
+  list->count = add_up(offset, count, job.block_size);
+  offset[(count + job.block_size - 1) / job.block_size] = list->count;
+  SN_TRY(SN_ARENA_RAW(arena, list->count, &list->items, err));
+  job.out = list->items;
+  sn_parallel_for(pool, count, MIN_EMIT_BLOCK, pack, &job);
   return SN_OK;
 }
 

@@ -19,6 +19,13 @@ typedef size_t (*sn_emit_fn)(const void* ctx, size_t index, sn_octant* out);
 sn_status sn_octants_emit(sn_pool* pool, size_t count, sn_emit_fn emit, const void* ctx,
                           sn_arena* arena, sn_octants* list, sn_error* err);
 
+// The same where emitting takes longer than counting could: called once for each item. `bound` tells
+// how many an item gives rise to at most; room for as many is taken, but not touched, until the arena
+// is released.
+typedef size_t (*sn_bound_fn)(const void* ctx, size_t index);
+sn_status sn_octants_emit_once(sn_pool* pool, size_t count, sn_emit_fn emit, sn_bound_fn bound,
+                               const void* ctx, sn_arena* arena, sn_octants* list, sn_error* err);
+
 // Sort in Morton order. Equal anchors keep their order.
 sn_status sn_octants_sort(sn_pool* pool, sn_octants list, sn_arena* scratch, sn_error* err);
 // A sorted list without repeats; their flags are joined.

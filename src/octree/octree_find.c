@@ -99,12 +99,25 @@ static void search_nearest(nearest_search* search, sn_octant o, size_t begin, si
   }
 }
 
+// The cell around a point (in finest cells) that is on no plane of the grid: no other is as near.
+static uint32_t find_around(const sn_octree* tree, sn_vec3 p) {
+  double size = 1 << tree->root_height;
+  bool within = p.x > 0 && p.y > 0 && p.z > 0 && p.x < size && p.y < size && p.z < size;
+  if (!within) return SN_NO_CELL;
+  int x = (int)p.x, y = (int)p.y, z = (int)p.z;
+  bool on_plane = p.x == x || p.y == y || p.z == z;
+  return on_plane ? SN_NO_CELL : sn_octree_find(tree, x, y, z);
+}
+
 uint32_t sn_octree_nearest(const sn_octree* tree, sn_vec3 point, double xi[3]) {
   SN_ASSERT(tree->cell_count > 0);
   nearest_search search = {.tree = tree, .best = INFINITY, .cell = SN_NO_CELL};
   search.point = sn_scale(1.0 / tree->cell, sn_sub(point, tree->origin));
-  sn_octant root = {0, 0, 0, (uint8_t)tree->root_height, 0};
-  search_nearest(&search, root, 0, tree->cell_count);
+  search.cell = find_around(tree, search.point);
+  if (search.cell == SN_NO_CELL) {
+    sn_octant root = {0, 0, 0, (uint8_t)tree->root_height, 0};
+    search_nearest(&search, root, 0, tree->cell_count);
+  }
 
   sn_octant o = tree->cells[search.cell];
   double size = sn_octant_size(o);

@@ -147,6 +147,28 @@ static size_t emit_some(const void* ctx, size_t index, sn_octant* out) {
   return count;
 }
 
+static size_t bound_some(const void* ctx, size_t index) {
+  (void)ctx;
+  return index % 4 + index % 3;
+}
+
+static void emitting_once_gives_the_same_list(void** unused) {
+  (void)unused;
+  sn_pool* pool;
+  assert_int_equal(sn_pool_create(3, &pool, NULL), SN_OK);
+  uint8_t mark = 9;
+  for (size_t c = 0; c < COUNTS; ++c) {
+    sn_octants list, once;
+    assert_int_equal(sn_octants_emit(NULL, counts[c], emit_some, &mark, arena, &list, NULL), SN_OK);
+    assert_int_equal(
+        sn_octants_emit_once(pool, counts[c], emit_some, bound_some, &mark, arena, &once, NULL),
+        SN_OK);
+    assert_int_equal(list.count, once.count);
+    assert_memory_equal(list.items, once.items, list.count * sizeof *list.items);
+  }
+  sn_pool_destroy(pool);
+}
+
 static void emitted_octants_come_in_the_order_of_the_items(void** unused) {
   (void)unused;
   sn_pool* pool;
@@ -179,6 +201,8 @@ int main(void) {
       cmocka_unit_test_setup_teardown(joined_lists_are_those_sorted_and_unique_one_by_one,
                                       make_arenas, destroy_arenas),
       cmocka_unit_test_setup_teardown(bounds_are_those_of_a_search_through_all, make_arenas,
+                                      destroy_arenas),
+      cmocka_unit_test_setup_teardown(emitting_once_gives_the_same_list, make_arenas,
                                       destroy_arenas),
       cmocka_unit_test_setup_teardown(emitted_octants_come_in_the_order_of_the_items, make_arenas,
                                       destroy_arenas),
