@@ -115,7 +115,9 @@ static bool add_slab(sn_arena* arena, size_t bytes) {
   return true;
 }
 
-sn_status sn_arena_take(sn_arena* arena, size_t count, size_t size, void** block, sn_error* err) {
+// *taken receives what was taken, whole alignments.
+static sn_status take(sn_arena* arena, size_t count, size_t size, void** block, size_t* taken,
+                      sn_error* err) {
   *block = NULL;
   size_t bytes;
   if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 2) {
@@ -129,8 +131,21 @@ sn_status sn_arena_take(sn_arena* arena, size_t count, size_t size, void** block
   }
   *block = (char*)from + SLAB_HEADER + from->used;
   from->used += bytes;
+  *taken = bytes;
+  return SN_OK;
+}
+
+sn_status sn_arena_take(sn_arena* arena, size_t count, size_t size, void** block, sn_error* err) {
+  size_t bytes = 0;
+  SN_TRY(take(arena, count, size, block, &bytes, err));
   memset(*block, 0, bytes);
   return SN_OK;
+}
+
+sn_status sn_arena_take_raw(sn_arena* arena, size_t count, size_t size, void** block,
+                            sn_error* err) {
+  size_t bytes;
+  return take(arena, count, size, block, &bytes, err);
 }
 
 char* sn_arena_copy_string(sn_arena* arena, const char* text) {

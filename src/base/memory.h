@@ -29,6 +29,10 @@ size_t sn_arena_bytes(const sn_arena* arena);
 // Cleared and aligned room for `count` items of `size` bytes in *block. SN_ERR_MEMORY where there
 // is none or the product overflows. Use SN_ARENA_NEW.
 sn_status sn_arena_take(sn_arena* arena, size_t count, size_t size, void** block, sn_error* err);
+// The same, but not cleared: for arrays that are written before they are read. Use SN_ARENA_RAW. The
+// threads that write them then also wait for their pages.
+sn_status sn_arena_take_raw(sn_arena* arena, size_t count, size_t size, void** block,
+                            sn_error* err);
 char* sn_arena_copy_string(sn_arena* arena, const char* text);  // NULL when out of memory
 
 sn_arena_mark sn_arena_get_mark(const sn_arena* arena);
@@ -38,5 +42,7 @@ void sn_arena_release(sn_arena* arena, sn_arena_mark mark);
 // SN_TRY(SN_ARENA_NEW(arena, count, &pointer, err)): the type comes from the pointer.
 #define SN_ARENA_NEW(arena, count, pointer, err) \
   sn_arena_take(arena, count, sizeof **(pointer), (void**)(pointer), err)
+#define SN_ARENA_RAW(arena, count, pointer, err) \
+  sn_arena_take_raw(arena, count, sizeof **(pointer), (void**)(pointer), err)
 
 #endif

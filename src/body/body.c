@@ -81,8 +81,8 @@ static sn_status build_tree(const sn_octree_input* input, sn_pool* pool, sn_aren
 static sn_status set_material(const sn_body_desc* desc, sn_arena* arena, sn_body* body,
                               sn_error* err) {
   const sn_octree* tree = &body->tree;
-  SN_TRY(SN_ARENA_NEW(arena, tree->cell_count, &body->mu, err));
-  SN_TRY(SN_ARENA_NEW(arena, tree->cell_count, &body->lambda, err));
+  SN_TRY(SN_ARENA_RAW(arena, tree->cell_count, &body->mu, err));
+  SN_TRY(SN_ARENA_RAW(arena, tree->cell_count, &body->lambda, err));
   SN_TRY(SN_ARENA_NEW(arena, tree->node_count, &body->node_mass, err));
   for (uint32_t e = 0; e < tree->cell_count; ++e) {
     body->mu[e] = (float)desc->material.mu;
@@ -90,8 +90,12 @@ static sn_status set_material(const sn_body_desc* desc, sn_arena* arena, sn_body
     // An eighth of the cell's mass to each corner, from the hanging ones on to the nodes.
     double h = sn_octree_edge(tree, e), corner[8], node[8];
     for (int c = 0; c < 8; ++c) corner[c] = desc->density * h * h * h / 8;
-    sn_cell_corner_to_conform(sn_flesh_shape(tree, e), corner, node);
-    for (int c = 0; c < 8; ++c) body->node_mass[tree->conforming[8 * (size_t)e + c]] += node[c];
+    const double* shares = corner;
+    if (tree->hanging[e]) {
+      sn_cell_corner_to_conform(sn_flesh_shape(tree, e), corner, node);
+      shares = node;
+    }
+    for (int c = 0; c < 8; ++c) body->node_mass[tree->conforming[8 * (size_t)e + c]] += shares[c];
   }
   body->flesh = sn_flesh_make(tree, &body->families, body->mu, body->lambda);
   return SN_OK;
@@ -146,8 +150,8 @@ sn_status sn_body_build(const sn_scene* scene, uint32_t index, const sn_bone* bo
 
   SN_TRY(sn_families_build(&body->tree, pool, arena, scratch, &body->families, err));
   SN_TRY(set_material(desc, arena, body, err));
-  SN_TRY(SN_ARENA_NEW(arena, desc->mesh.vertex_count, &body->vertex_cells, err));
-  SN_TRY(SN_ARENA_NEW(arena, 8 * (size_t)desc->mesh.vertex_count, &body->vertex_weights, err));
+  SN_TRY(SN_ARENA_RAW(arena, desc->mesh.vertex_count, &body->vertex_cells, err));
+  SN_TRY(SN_ARENA_RAW(arena, 8 * (size_t)desc->mesh.vertex_count, &body->vertex_weights, err));
   sn_parallel_for(pool, desc->mesh.vertex_count, 256, embed, body);
   body->outside_vertex_count = count_outside(body);
   return SN_OK;

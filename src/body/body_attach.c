@@ -340,14 +340,18 @@ static sn_status find_parts(attach_ctx* ctx, sn_error* err) {
   sn_body* body = ctx->body;
   const sn_octree* tree = &body->tree;
   uint32_t* parent;
-  SN_TRY(SN_ARENA_NEW(ctx->scratch, tree->node_count, &parent, err));
-  SN_TRY(SN_ARENA_NEW(ctx->arena, tree->node_count, &body->node_parts, err));
+  SN_TRY(SN_ARENA_RAW(ctx->scratch, tree->node_count, &parent, err));
+  SN_TRY(SN_ARENA_RAW(ctx->arena, tree->node_count, &body->node_parts, err));
   for (uint32_t n = 0; n < tree->node_count; ++n) parent[n] = n;
   for (uint32_t e = 0; e < tree->cell_count; ++e) {
     const uint32_t* nodes = tree->conforming + 8 * (size_t)e;
+    uint32_t a = find_root(parent, nodes[0]);
     for (int c = 1; c < 8; ++c) {
-      uint32_t a = find_root(parent, nodes[0]), b = find_root(parent, nodes[c]);
-      if (a != b) parent[a > b ? a : b] = a > b ? b : a;
+      if (parent[nodes[c]] == a) continue;
+      uint32_t b = find_root(parent, nodes[c]);
+      if (a == b) continue;
+      parent[a > b ? a : b] = a > b ? b : a;
+      if (b < a) a = b;
     }
   }
   for (uint32_t n = 0; n < tree->node_count; ++n) {

@@ -7,8 +7,10 @@
 // Factor on the hourglass energy of all levels but the first. A coarse cell's hourglass modes stand for
 // bending that the finer cells resolve more softly; docs/theory/multigrid.md has the measurement.
 #define COARSE_HOURGLASS 1.0
-// A level that does not shrink at least this much is not worth having.
+// A level that does not shrink at least this much is not worth having, unless it costs next to
+// nothing: then all that matters is to end with as few cells as possible.
 #define LEAST_SHRINKING 0.9
+#define CHEAP_CELLS 5000
 
 typedef struct coarsen_job {
   const sn_grid* fine;
@@ -73,6 +75,11 @@ static sn_status add_coarser(sn_grid* fine, sn_pool* pool, sn_arena* arena, sn_a
   return SN_OK;
 }
 
+static bool is_worth_having(const sn_octree* coarse, const sn_octree* fine) {
+  double most = fine->cell_count <= CHEAP_CELLS ? 1 : LEAST_SHRINKING;
+  return coarse->cell_count < fine->cell_count && coarse->cell_count <= most * fine->cell_count;
+}
+
 sn_status sn_hierarchy_build(const sn_body* body, sn_pool* pool, sn_arena* arena, sn_arena* scratch,
                              sn_hierarchy* hierarchy, sn_error* err) {
   sn_grid* first = &hierarchy->grids[0];
@@ -91,7 +98,7 @@ sn_status sn_hierarchy_build(const sn_body* body, sn_pool* pool, sn_arena* arena
     if (fine->tree->cell_count <= COARSEST_CELLS) break;
     SN_TRY(sn_octree_coarsen(fine->tree, pool, arena, scratch, &coarse->own_tree, err));
     coarse->tree = &coarse->own_tree;
-    if (coarse->tree->cell_count > LEAST_SHRINKING * fine->tree->cell_count) break;
+    if (!is_worth_having(coarse->tree, fine->tree)) break;
     SN_TRY(add_coarser(fine, pool, arena, scratch, coarse, err));
     hierarchy->count++;
   }

@@ -15,6 +15,8 @@
 #define FAR_RADII 2.0
 // No winding number is further off than this, by what clusters leave out.
 #define WINDING_ERROR 0.1
+// A rim counts as one piece beyond this many radii: at most 2.25 times what it is.
+#define RIM_RADII 4.0
 #define FOUR_PI 12.566370614359172954
 
 double sn_triangle_winding(const sn_vec3 corner[3], sn_vec3 p) {
@@ -196,7 +198,7 @@ static double steepest_within(const sn_bvh* bvh, const sn_box* box) {
     const sn_bvh_node* node = &bvh->nodes[index];
     if (node->rim == 0) continue;
     double squared = boxes_distance_squared(&node->box, box);
-    if (node->right == 0 || squared > node->radius * node->radius) {
+    if (node->right == 0 || squared > RIM_RADII * RIM_RADII * node->radius * node->radius) {
       sum += node->rim / (FOUR_PI * squared);  // infinite where they touch
     } else {
       stack[depth++] = node->right;

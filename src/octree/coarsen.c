@@ -41,6 +41,7 @@ static void join_children(const sn_octree* fine, sn_octants* kept) {
 typedef struct balance_job {
   const sn_octree* fine;
   sn_octree tree;     // the coarse leaves, as far as they are
+  uint64_t* codes;    // of the leaves
   uint8_t* verdicts;  // of this round, flags as above (leaf count)
   sn_octants broken;  // leaves for whose parent the rule is broken
 } balance_job;
@@ -69,7 +70,8 @@ static bool starts_siblings(const sn_octree* tree, size_t index) {
 // Leaves larger than the parent of leaf `index` that have a neighbour of it. A larger leaf that has a
 // neighbour has the neighbour's parent, and of those there are seven besides the parent's own (see
 // octree_build.c).
-static int find_too_large(const sn_octree* tree, size_t index, uint32_t found[7]) {
+static int find_too_large(const balance_job* job, size_t index, uint32_t found[7]) {
+  const sn_octree* tree = &job->tree;
   sn_octant parent = sn_octant_parent(tree->cells[index]), around = sn_octant_parent(parent);
   int number = sn_octant_child_number(parent), size = (int)sn_octant_size(around), count = 0;
   for (int side = 1; side < 8; ++side) {
@@ -77,7 +79,8 @@ static int find_too_large(const sn_octree* tree, size_t index, uint32_t found[7]
     for (int i = 0; i < 3; ++i) {
       if (side >> i & 1) place[i] += number >> i & 1 ? size : -size;
     }
-    uint32_t other = sn_octree_find_near(tree, (uint32_t)index, place[0], place[1], place[2]);
+    uint32_t other =
+        sn_octree_find_near(tree, job->codes, (uint32_t)index, place[0], place[1], place[2]);
     if (other == SN_NO_CELL || tree->cells[other].height < around.height) continue;
     found[count++] = other;
   }
@@ -93,7 +96,7 @@ static void find_broken(void* ctx, size_t begin, size_t end) {
   for (size_t i = begin; i < end; ++i) {
     uint32_t found[7];
     bool ask = (tree->cells[i].flags & UNSETTLED) && starts_siblings(tree, i);
-    if (ask && find_too_large(tree, i, found) > 0) job->verdicts[i] = UNSETTLED;
+    if (ask && find_too_large(job, i, found) > 0) job->verdicts[i] = UNSETTLED;
   }
 }
 
@@ -109,12 +112,11 @@ static size_t emit_broken(const void* ctx, size_t index, sn_octant* out) {
 static void judge_broken(const balance_job* job) {
   const sn_octree* tree = &job->tree;
   sn_octants leaves = {tree->cells, tree->cell_count};
-  size_t begin = 0;
   for (size_t i = 0; i < job->broken.count; ++i) {
-    begin = sn_octants_lower_bound_near(leaves, begin, job->broken.items[i]);
+    size_t begin = sn_octants_lower_bound(leaves, job->broken.items[i]);
     size_t end = end_of_siblings(tree, begin);
     uint32_t found[7];
-    int count = find_too_large(tree, begin, found);
+    int count = find_too_large(job, begin, found);
     for (int k = 0; k < count; ++k) {
       bool stays = is_fine_leaf(job->fine, tree->cells[found[k]]);
       if (!stays) job->verdicts[found[k]] |= GIVES_WAY;
@@ -155,6 +157,7 @@ static sn_status balance(const sn_octree* fine, sn_octants* leaves, sn_pool* poo
     job.tree.cells = leaves->items;
     job.tree.cell_count = (uint32_t)leaves->count;
     SN_TRY(SN_ARENA_NEW(scratch, leaves->count, &job.verdicts, err));
+    SN_TRY(sn_octants_codes(pool, *leaves, scratch, &job.codes, err));
     sn_parallel_for(pool, leaves->count, 256, find_broken, &job);
     SN_TRY(sn_octants_emit(pool, leaves->count, emit_broken, &job, scratch, &job.broken, err));
     if (job.broken.count == 0) return SN_OK;
@@ -167,13 +170,13 @@ sn_status sn_octree_coarsen(const sn_octree* fine, sn_pool* pool, sn_arena* aren
                             sn_arena* scratch, sn_octree* coarse, sn_error* err) {
   sn_octants leaves;
   sn_arena_mark mark = sn_arena_get_mark(scratch);
-  SN_TRY(SN_ARENA_NEW(scratch, fine->cell_count, &leaves.items, err));
+  SN_TRY(SN_ARENA_RAW(scratch, fine->cell_count, &leaves.items, err));
   join_children(fine, &leaves);
   SN_TRY(balance(fine, &leaves, pool, scratch, err));
 
   *coarse =
       (sn_octree){.origin = fine->origin, .cell = fine->cell, .root_height = fine->root_height};
-  SN_TRY(SN_ARENA_NEW(arena, leaves.count, &coarse->cells, err));
+  SN_TRY(SN_ARENA_RAW(arena, leaves.count, &coarse->cells, err));
   for (size_t e = 0; e < leaves.count; ++e) {
     coarse->cells[e] = leaves.items[e];
     coarse->cells[e].flags = 0;
@@ -186,16 +189,20 @@ sn_status sn_octree_coarsen(const sn_octree* fine, sn_pool* pool, sn_arena* aren
 
 typedef struct transfer_job {
   const sn_octree *fine, *coarse;
+  uint64_t* codes;  // of the coarse cells
   sn_transfer* transfer;
   uint32_t* cells;   // of each fine node, a coarse cell that has it in or on it (fine nodes)
   uint32_t* places;  // of each piece and coarse node: entries, then where the next goes
 } transfer_job;
 
-// A coarse cell that has the place in or on it: all such cells agree on the value there.
-static uint32_t cell_at(const sn_octree* tree, uint32_t near, int x, int y, int z) {
+// A coarse cell that has the place in or on it: all such cells agree on the value there. `near` is
+// that of the node before.
+static uint32_t cell_at(const transfer_job* job, uint32_t near, sn_octant place) {
+  const sn_octree* tree = job->coarse;
+  if (sn_octant_holds(tree->cells[near], place.x, place.y, place.z)) return near;
   for (int side = 0; side < 8; ++side) {
-    uint32_t cell =
-        sn_octree_find_near(tree, near, x - (side & 1), y - (side >> 1 & 1), z - (side >> 2 & 1));
+    int x = place.x - (side & 1), y = place.y - (side >> 1 & 1), z = place.z - (side >> 2 & 1);
+    uint32_t cell = sn_octree_find_near(tree, job->codes, near, x, y, z);
     if (cell != SN_NO_CELL) return cell;
   }
   return SN_NO_CELL;
@@ -221,15 +228,14 @@ static void share_hanging(sn_cell_shape shape, uint8_t weights[8]) {
 // Weights of a coarse cell's conforming nodes at a fine node in or on it, in 64ths.
 static void weigh(const sn_octree* coarse, uint32_t cell, sn_octant place, uint8_t weights[8]) {
   sn_octant o = coarse->cells[cell];
-  int from[3] = {place.x - o.x, place.y - o.y, place.z - o.z}, halves[3][2];
-  for (int i = 0; i < 3; ++i) {  // 0, 1 or 2 halves of the cell's edge away from the low side
-    halves[i][1] = 2 * from[i] >> o.height;
-    halves[i][0] = 2 - halves[i][1];
-    SN_ASSERT(halves[i][1] << o.height == 2 * from[i] && halves[i][0] >= 0);
+  int from[3] = {place.x - o.x, place.y - o.y, place.z - o.z}, quarters[3][2];
+  for (int i = 0; i < 3; ++i) {  // of the cell's edge, away from the low side
+    quarters[i][1] = 4 * from[i] >> o.height;
+    quarters[i][0] = 4 - quarters[i][1];
+    SN_ASSERT(quarters[i][1] << o.height == 4 * from[i] && quarters[i][0] >= 0);
   }
   for (int c = 0; c < 8; ++c) {
-    int eighths = halves[0][c & 1] * halves[1][c >> 1 & 1] * halves[2][c >> 2 & 1];
-    weights[c] = (uint8_t)(eighths * (SN_TRANSFER_ONE / 8));
+    weights[c] = (uint8_t)(quarters[0][c & 1] * quarters[1][c >> 1 & 1] * quarters[2][c >> 2 & 1]);
   }
   if (coarse->hanging[cell]) {
     share_hanging((sn_cell_shape){(uint8_t)sn_octant_child_number(o), coarse->hanging[cell]},
@@ -243,7 +249,7 @@ static void count_rows(void* ctx, size_t begin, size_t end) {
   uint32_t cell = 0;
   for (size_t n = begin; n < end; ++n) {
     sn_octant place = job->fine->nodes[n];
-    cell = cell_at(job->coarse, cell, place.x, place.y, place.z);
+    cell = cell_at(job, cell, place);
     SN_ASSERT(cell != SN_NO_CELL);
     uint8_t weights[8];
     weigh(job->coarse, cell, place, weights);
@@ -331,11 +337,11 @@ static sn_status build_rows(transfer_job* job, sn_pool* pool, sn_arena* arena, s
                             sn_error* err) {
   sn_transfer* t = job->transfer;
   SN_TRY(SN_ARENA_NEW(arena, (size_t)t->fine_count + 1, &t->fine_starts, err));
-  SN_TRY(SN_ARENA_NEW(scratch, t->fine_count, &job->cells, err));
+  SN_TRY(SN_ARENA_RAW(scratch, t->fine_count, &job->cells, err));
   sn_parallel_for(pool, t->fine_count, 256, count_rows, job);
   uint32_t entries = sn_parallel_starts(pool, t->fine_starts, (size_t)t->fine_count + 1);
-  SN_TRY(SN_ARENA_NEW(arena, entries, &t->coarse_nodes, err));
-  SN_TRY(SN_ARENA_NEW(arena, entries, &t->fine_weights, err));
+  SN_TRY(SN_ARENA_RAW(arena, entries, &t->coarse_nodes, err));
+  SN_TRY(SN_ARENA_RAW(arena, entries, &t->fine_weights, err));
   sn_parallel_for(pool, t->fine_count, 256, fill_rows, job);
   return SN_OK;
 }
@@ -345,8 +351,8 @@ static sn_status build_columns(transfer_job* job, sn_pool* pool, sn_arena* arena
   sn_transfer* t = job->transfer;
   uint32_t entries = t->fine_starts[t->fine_count];
   SN_TRY(SN_ARENA_NEW(arena, (size_t)t->coarse_count + 1, &t->coarse_starts, err));
-  SN_TRY(SN_ARENA_NEW(arena, entries, &t->fine_nodes, err));
-  SN_TRY(SN_ARENA_NEW(arena, entries, &t->coarse_weights, err));
+  SN_TRY(SN_ARENA_RAW(arena, entries, &t->fine_nodes, err));
+  SN_TRY(SN_ARENA_RAW(arena, entries, &t->coarse_weights, err));
   SN_TRY(SN_ARENA_NEW(scratch, PIECES * (size_t)t->coarse_count, &job->places, err));
   sn_parallel_for(pool, PIECES, 1, count_columns, job);
   sn_parallel_for(pool, t->coarse_count, 1024, add_pieces, job);
@@ -361,9 +367,11 @@ sn_status sn_transfer_build(const sn_octree* fine, const sn_octree* coarse, sn_p
   transfer_job job = {.fine = fine, .coarse = coarse, .transfer = transfer};
   *transfer = (sn_transfer){.fine_count = fine->node_count, .coarse_count = coarse->node_count};
   sn_arena_mark mark = sn_arena_get_mark(scratch);
+  sn_octants cells = {coarse->cells, coarse->cell_count};
+  SN_TRY(sn_octants_codes(pool, cells, scratch, &job.codes, err));
   SN_TRY(build_rows(&job, pool, arena, scratch, err));
   SN_TRY(build_columns(&job, pool, arena, scratch, err));
-  SN_TRY(SN_ARENA_NEW(arena, fine->cell_count, &transfer->coarse_cells, err));
+  SN_TRY(SN_ARENA_RAW(arena, fine->cell_count, &transfer->coarse_cells, err));
   sn_parallel_for(pool, fine->cell_count, 4096, map_cells, &job);
   sn_arena_release(scratch, mark);
   return SN_OK;

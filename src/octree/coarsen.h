@@ -5,8 +5,10 @@
 
 #include "octree/octree.h"
 
-// Weights are whole numbers of 64ths: a fine node is at a corner or in the middle of a coarse cell on
-// each axis, which makes eighths, and corners that hang share theirs among two or four nodes.
+// Weights are whole numbers of 64ths. A fine node inside a coarse cell is in its middle on each axis:
+// eighths. One on its boundary may be a quarter of an edge away from a corner, on two axes at most,
+// because the cells around it are up to four times as large as the fine one: sixteenths. Corners that
+// hang share theirs among two or four nodes.
 #define SN_TRANSFER_ONE 64
 
 // Linear interpolation from coarse nodes to fine ones, and its exact transpose; both as lists, so

@@ -19,19 +19,31 @@ typedef size_t (*sn_emit_fn)(const void* ctx, size_t index, sn_octant* out);
 sn_status sn_octants_emit(sn_pool* pool, size_t count, sn_emit_fn emit, const void* ctx,
                           sn_arena* arena, sn_octants* list, sn_error* err);
 
+// The same where emitting takes longer than counting could: called once for each item. `bound` tells
+// how many an item gives rise to at most; room for as many is taken, but not touched, until the arena
+// is released.
+typedef size_t (*sn_bound_fn)(const void* ctx, size_t index);
+sn_status sn_octants_emit_once(sn_pool* pool, size_t count, sn_emit_fn emit, sn_bound_fn bound,
+                               const void* ctx, sn_arena* arena, sn_octants* list, sn_error* err);
+
 // Sort in Morton order. Equal anchors keep their order.
 sn_status sn_octants_sort(sn_pool* pool, sn_octants list, sn_arena* scratch, sn_error* err);
-// Drop repeats of a sorted list in place; flags of repeats are joined.
-void sn_octants_unique(sn_octants* list);
+// A sorted list without repeats; their flags are joined.
+sn_status sn_octants_unique(sn_pool* pool, sn_octants list, sn_arena* arena, sn_octants* unique,
+                            sn_error* err);
 // All items of some lists, sorted and unique.
 sn_status sn_octants_join(sn_pool* pool, const sn_octants* lists, size_t list_count,
                           sn_arena* arena, sn_octants* joined, sn_error* err);
 
 // Index of the first item whose anchor is not before that of `o`.
 size_t sn_octants_lower_bound(sn_octants list, sn_octant o);
-// The same, quick where the answer is close to `near` (at most the count).
-size_t sn_octants_lower_bound_near(sn_octants list, size_t near, sn_octant o);
 // Is there an item with the anchor of `o`?
 bool sn_octants_contain(sn_octants list, sn_octant o);
+
+// The Morton codes of a list's anchors, for many searches through it.
+sn_status sn_octants_codes(sn_pool* pool, sn_octants list, sn_arena* arena, uint64_t** codes,
+                           sn_error* err);
+// How many of the ascending codes are not above `code`. Quick where that is close to `near`.
+size_t sn_codes_count_until(const uint64_t* codes, size_t count, size_t near, uint64_t code);
 
 #endif

@@ -41,7 +41,7 @@ typedef struct raster_ctx {
 } raster_ctx;
 
 typedef struct raster_out {
-  sn_octant* items;  // NULL: count only
+  sn_octant* items;
   size_t count;
 } raster_out;
 
@@ -57,37 +57,68 @@ static void raster_octant(const raster_ctx* ctx, const sn_triangle_axes* triangl
   }
   if (ctx->cut) o.flags = SN_OCTANT_TOUCHED;
   if (ctx->cut && touched == 2) o.flags |= SN_OCTANT_CUT;
-  if (out->items) out->items[out->count] = o;
-  out->count++;
+  out->items[out->count++] = o;
+}
+
+// A triangle in finest cells, and the range of those that its box touches.
+typedef struct placed_triangle {
+  sn_vec3 corner[3];
+  int low[3], high[3];
+} placed_triangle;
+
+static placed_triangle place_triangle(const raster_ctx* ctx, size_t index) {
+  placed_triangle t;
+  sn_box box = sn_box_empty();
+  for (int i = 0; i < 3; ++i) {
+    sn_vec3 p = sn_surface_corner(ctx->surface, (uint32_t)index, i);
+    t.corner[i] = sn_scale(1.0 / ctx->tree->cell, sn_sub(p, ctx->tree->origin));
+    box = sn_box_grow(box, t.corner[i]);
+  }
+  int root_size = 1 << ctx->tree->root_height;
+  for (int i = 0; i < 3; ++i) {
+    double first = floor(sn_axis(box.lo, i) - TOUCH), last = floor(sn_axis(box.hi, i) + TOUCH);
+    t.low[i] = first < 0 ? 0 : first >= root_size ? root_size - 1 : (int)first;
+    t.high[i] = last < 0 ? 0 : last >= root_size ? root_size - 1 : (int)last;
+  }
+  return t;
+}
+
+// A triangle with less than this share of its edges squared as area is taken for a segment: it is less
+// than a tenth of a cell wide, and its normal is not to be trusted.
+#define SLIVER 1e-6
+
+// How many cells a triangle touches at most. In a column of cells along the axis that the normal is
+// closest to, a plane rises by at most two cells and so touches four, or five with some tolerance. A
+// segment enters a cell on some axis each time, next to at most seven others.
+static size_t bound_triangle(const void* context, size_t index) {
+  placed_triangle t = place_triangle(context, index);
+  size_t side[3];
+  for (int i = 0; i < 3; ++i) side[i] = (size_t)t.high[i] - (size_t)t.low[i] + 1;
+  sn_vec3 ab = sn_sub(t.corner[1], t.corner[0]), ac = sn_sub(t.corner[2], t.corner[0]);
+  sn_vec3 n = sn_cross(ab, ac);
+  if (sn_length(n) < SLIVER * (sn_dot(ab, ab) + sn_dot(ac, ac))) {
+    size_t line = 8 * (side[0] + side[1] + side[2]), all = side[0] * side[1] * side[2];
+    return line < all ? line : all;
+  }
+  double x = fabs(n.x), y = fabs(n.y), z = fabs(n.z);
+  int along = x >= y && x >= z ? 0 : y >= z ? 1 : 2;
+  if (side[along] > 5) side[along] = 5;
+  return side[0] * side[1] * side[2];
 }
 
 // Start from the smallest octants around the triangle, at most two along an axis.
 static size_t emit_triangle(const void* context, size_t index, sn_octant* items) {
   const raster_ctx* ctx = context;
-  sn_vec3 triangle[3];
-  sn_box box = sn_box_empty();
-  for (int i = 0; i < 3; ++i) {
-    sn_vec3 p = sn_surface_corner(ctx->surface, (uint32_t)index, i);
-    triangle[i] = sn_scale(1.0 / ctx->tree->cell, sn_sub(p, ctx->tree->origin));
-    box = sn_box_grow(box, triangle[i]);
-  }
-  int root_size = 1 << ctx->tree->root_height, low[3], high[3];
-  for (int i = 0; i < 3; ++i) {
-    double first = floor(sn_axis(box.lo, i) - TOUCH), last = floor(sn_axis(box.hi, i) + TOUCH);
-    low[i] = first < 0 ? 0 : first >= root_size ? root_size - 1 : (int)first;
-    high[i] = last < 0 ? 0 : last >= root_size ? root_size - 1 : (int)last;
-  }
+  placed_triangle t = place_triangle(ctx, index);
   int height = 0;
-  while ((high[0] >> height) - (low[0] >> height) > 1 ||
-         (high[1] >> height) - (low[1] >> height) > 1 ||
-         (high[2] >> height) - (low[2] >> height) > 1) {
-    ++height;
+  for (int i = 0; i < 3; ++i) {
+    while ((t.high[i] >> height) - (t.low[i] >> height) > 1) ++height;
   }
-  sn_triangle_axes axes = sn_triangle_find_axes(triangle);
+  sn_triangle_axes axes = sn_triangle_find_axes(t.corner);
   raster_out out = {items, 0};
-  for (int z = low[2] >> height; z <= high[2] >> height; ++z) {
-    for (int y = low[1] >> height; y <= high[1] >> height; ++y) {
-      for (int x = low[0] >> height; x <= high[0] >> height; ++x) {
+  for (int z = t.low[2] >> height; z <= t.high[2] >> height; ++z) {
+    for (int y = t.low[1] >> height; y <= t.high[1] >> height; ++y) {
+      for (int x = t.low[0] >> height; x <= t.high[0] >> height; ++x) {
         sn_octant o = {(uint16_t)(x << height), (uint16_t)(y << height), (uint16_t)(z << height),
                        (uint8_t)height, 0};
         raster_octant(ctx, &axes, o, &out);
@@ -104,8 +135,8 @@ static sn_status rasterise(const sn_octree_input* input, const sn_octree* tree, 
   SN_TRY(SN_ARENA_NEW(scratch, input->seed_count, &parts, err));
   for (uint32_t s = 0; s < input->seed_count; ++s) {
     raster_ctx ctx = {tree, input->seeds[s].surface, input->seeds[s].cut};
-    SN_TRY(sn_octants_emit(pool, ctx.surface->triangle_count, emit_triangle, &ctx, scratch,
-                           &parts[s], err));
+    SN_TRY(sn_octants_emit_once(pool, ctx.surface->triangle_count, emit_triangle, bound_triangle,
+                                &ctx, scratch, &parts[s], err));
   }
   return sn_octants_join(pool, parts, input->seed_count, scratch, fine, err);
 }
@@ -147,14 +178,14 @@ static size_t emit_parents_around(const void* context, size_t index, sn_octant* 
 static sn_status find_split_octants(const sn_octree* tree, sn_octants fine, sn_pool* pool,
                                     sn_arena* scratch, sn_octants split[SN_MAX_HEIGHT + 2],
                                     sn_error* err) {
-  SN_TRY(sn_octants_emit(pool, fine.count, emit_parent, &fine, scratch, &split[1], err));
-  sn_octants_unique(&split[1]);  // parents of a sorted list are sorted
+  sn_octants parents;  // of a sorted list are sorted
+  SN_TRY(sn_octants_emit(pool, fine.count, emit_parent, &fine, scratch, &parents, err));
+  SN_TRY(sn_octants_unique(pool, parents, scratch, &split[1], err));
   for (int h = 1; h < tree->root_height; ++h) {
     split_ctx ctx = {split[h], 1 << tree->root_height};
-    SN_TRY(sn_octants_emit(pool, split[h].count, emit_parents_around, &ctx, scratch, &split[h + 1],
-                           err));
-    SN_TRY(sn_octants_sort(pool, split[h + 1], scratch, err));
-    sn_octants_unique(&split[h + 1]);
+    SN_TRY(
+        sn_octants_emit(pool, split[h].count, emit_parents_around, &ctx, scratch, &parents, err));
+    SN_TRY(sn_octants_join(pool, &parents, 1, scratch, &split[h + 1], err));
   }
   return SN_OK;
 }

@@ -8,28 +8,26 @@ static bool is_in_root(const sn_octree* tree, int x, int y, int z) {
   return x >= 0 && y >= 0 && z >= 0 && x < root_size && y < root_size && z < root_size;
 }
 
-// The leaf that holds a place is the last one whose anchor is not after it; `at` is the first whose
-// anchor is not before it.
-static uint32_t holder(const sn_octree* tree, size_t at, sn_octant place) {
-  if (at == tree->cell_count || sn_octant_compare(tree->cells[at], place) != 0) {
-    if (at == 0) return SN_NO_CELL;
-    --at;
-  }
-  return sn_octant_holds(tree->cells[at], place.x, place.y, place.z) ? (uint32_t)at : SN_NO_CELL;
-}
-
 uint32_t sn_octree_find(const sn_octree* tree, int x, int y, int z) {
   if (!is_in_root(tree, x, y, z)) return SN_NO_CELL;
   sn_octant place = {(uint16_t)x, (uint16_t)y, (uint16_t)z, 0, 0};
   sn_octants cells = {tree->cells, tree->cell_count};
-  return holder(tree, sn_octants_lower_bound(cells, place), place);
+  size_t at = sn_octants_lower_bound(cells, place);
+  // The leaf that holds a place is the last one whose anchor is not after it.
+  if (at == cells.count || sn_octant_compare(cells.items[at], place) != 0) {
+    if (at == 0) return SN_NO_CELL;
+    --at;
+  }
+  return sn_octant_holds(cells.items[at], x, y, z) ? (uint32_t)at : SN_NO_CELL;
 }
 
-uint32_t sn_octree_find_near(const sn_octree* tree, uint32_t near, int x, int y, int z) {
+uint32_t sn_octree_find_near(const sn_octree* tree, const uint64_t* codes, uint32_t near, int x,
+                             int y, int z) {
   if (!is_in_root(tree, x, y, z)) return SN_NO_CELL;
-  sn_octant place = {(uint16_t)x, (uint16_t)y, (uint16_t)z, 0, 0};
-  sn_octants cells = {tree->cells, tree->cell_count};
-  return holder(tree, sn_octants_lower_bound_near(cells, near, place), place);
+  uint64_t code = sn_morton((uint32_t)x, (uint32_t)y, (uint32_t)z);
+  size_t count = sn_codes_count_until(codes, tree->cell_count, near, code);
+  bool found = count > 0 && sn_octant_holds(tree->cells[count - 1], x, y, z);
+  return found ? (uint32_t)(count - 1) : SN_NO_CELL;
 }
 
 uint32_t sn_octree_find_node(const sn_octree* tree, uint32_t x, uint32_t y, uint32_t z) {
@@ -101,12 +99,25 @@ static void search_nearest(nearest_search* search, sn_octant o, size_t begin, si
   }
 }
 
+// The cell around a point (in finest cells) that is on no plane of the grid: no other is as near.
+static uint32_t find_around(const sn_octree* tree, sn_vec3 p) {
+  double size = 1 << tree->root_height;
+  bool within = p.x > 0 && p.y > 0 && p.z > 0 && p.x < size && p.y < size && p.z < size;
+  if (!within) return SN_NO_CELL;
+  int x = (int)p.x, y = (int)p.y, z = (int)p.z;
+  bool on_plane = p.x == x || p.y == y || p.z == z;
+  return on_plane ? SN_NO_CELL : sn_octree_find(tree, x, y, z);
+}
+
 uint32_t sn_octree_nearest(const sn_octree* tree, sn_vec3 point, double xi[3]) {
   SN_ASSERT(tree->cell_count > 0);
   nearest_search search = {.tree = tree, .best = INFINITY, .cell = SN_NO_CELL};
   search.point = sn_scale(1.0 / tree->cell, sn_sub(point, tree->origin));
-  sn_octant root = {0, 0, 0, (uint8_t)tree->root_height, 0};
-  search_nearest(&search, root, 0, tree->cell_count);
+  search.cell = find_around(tree, search.point);
+  if (search.cell == SN_NO_CELL) {
+    sn_octant root = {0, 0, 0, (uint8_t)tree->root_height, 0};
+    search_nearest(&search, root, 0, tree->cell_count);
+  }
 
   sn_octant o = tree->cells[search.cell];
   double size = sn_octant_size(o);

@@ -3,8 +3,8 @@
 // A winding number costs more than all else about a leaf. But leaves that the surface does not cut
 // and that are neighbours over a face without surface have the same verdict, if the winding number
 // is the same all over the block, as it is for a closed surface. So the leaves of a block are joined
-// into pieces, and one leaf of each piece asks for all; where the answer does not hold for the whole
-// block (near the rim of an open surface), every leaf asks for itself.
+// into pieces, and one leaf of each piece asks for all. Where an answer does not hold for the whole
+// block (near the rim of an open surface), its eighths are tried, and at last every leaf by itself.
 #include "octree/octree_leaves.h"
 
 #include "math/vec.h"
@@ -126,7 +126,6 @@ typedef struct block {
   sn_octant unit;
   uint16_t leaf_at[BLOCK_CELLS];  // of each finest cell, in Morton order
   uint16_t parent[BLOCK_CELLS];   // of each leaf: a leaf of the same piece before it, or itself
-  bool holds[BLOCK_CELLS];        // the verdict on the first leaf of a piece is that on all
 } block;
 
 static uint16_t find_first(block* b, uint16_t leaf) {
@@ -151,7 +150,7 @@ static bool face_is_free(sn_octant a, sn_octant b) {
 // ones the later looks.
 static void join_across(block* b, uint16_t leaf, int axis, bool far) {
   sn_octant o = b->leaves[leaf];
-  int place[3] = {o.x & (BLOCK_SIZE - 1), o.y & (BLOCK_SIZE - 1), o.z & (BLOCK_SIZE - 1)};
+  int place[3] = {o.x - b->unit.x, o.y - b->unit.y, o.z - b->unit.z};
   place[axis] += far ? (int)sn_octant_size(o) : -1;
   if (place[axis] < 0 || place[axis] >= 1 << b->unit.height) return;
   int code = SPREAD[place[0]] | SPREAD[place[1]] << 1 | SPREAD[place[2]] << 2;
@@ -197,43 +196,65 @@ static bool is_inside(const leaf_ctx* ctx, sn_octant leaf) {
          ctx->input->inside(ctx->input->inside_ctx, centre_of(ctx->tree, leaf));
 }
 
-static void judge_block(const leaf_ctx* ctx, sn_octant unit, sn_octant* leaves, size_t count) {
+static void set_inside(sn_octant* leaf, bool inside) {
+  leaf->flags &= (uint8_t)~SN_OCTANT_INSIDE;
+  if (inside) leaf->flags |= SN_OCTANT_INSIDE;
+}
+
+// One leaf of each piece asks for all. False: an answer does not hold for all of the block.
+static bool judge_pieces(const leaf_ctx* ctx, sn_octant unit, sn_octant* leaves, size_t count) {
   block b = {.leaves = leaves, .unit = unit};
   sn_box box = box_of(ctx->tree, unit);
   find_pieces(&b, count);
   for (size_t i = 0; i < count; ++i) {
     uint16_t first = find_first(&b, (uint16_t)i);
-    bool inside, ask = first == i && !(leaves[i].flags & SN_OCTANT_CUT);
-    if (ask) {
+    bool inside = leaves[i].flags & SN_OCTANT_CUT;
+    if (first != i) {
+      inside = leaves[first].flags & SN_OCTANT_INSIDE;
+    } else if (!inside) {
       sn_vec3 centre = centre_of(ctx->tree, leaves[i]);
-      b.holds[i] = ctx->input->inside_box(ctx->input->inside_ctx, centre, box, &inside);
-    } else {
-      inside = b.holds[first] ? leaves[first].flags & SN_OCTANT_INSIDE : is_inside(ctx, leaves[i]);
+      if (!ctx->input->inside_box(ctx->input->inside_ctx, centre, box, &inside)) return false;
     }
-    if (inside) leaves[i].flags |= SN_OCTANT_INSIDE;
+    set_inside(&leaves[i], inside);
+  }
+  return true;
+}
+
+// The pieces of a block, or of its eighths, and so on; at last every leaf for itself.
+static void judge(const leaf_ctx* ctx, sn_octant unit, sn_octant* leaves, size_t count) {
+  if (count == 1 || !ctx->input->inside_box) {
+    for (size_t i = 0; i < count; ++i) set_inside(&leaves[i], is_inside(ctx, leaves[i]));
+    return;
+  }
+  if (judge_pieces(ctx, unit, leaves, count)) return;
+  for (size_t begin = 0, end; begin < count; begin = end) {
+    int number = 0;
+    while (!sn_octant_holds(sn_octant_child(unit, number), leaves[begin].x, leaves[begin].y,
+                            leaves[begin].z)) {
+      ++number;
+    }
+    sn_octant child = sn_octant_child(unit, number);
+    end = begin;
+    while (end < count && sn_octant_holds(child, leaves[end].x, leaves[end].y, leaves[end].z)) {
+      ++end;
+    }
+    judge(ctx, child, leaves + begin, end - begin);
   }
 }
 
 static size_t emit_leaves(const void* context, size_t index, sn_octant* out) {
   const leaf_ctx* ctx = context;
   sn_octant unit = ctx->units.items[index];
-  if (!(unit.flags & UNIT_IS_SPLIT)) {
-    if (out) {
-      out[0] = unit;
-      if (is_inside(ctx, unit)) out[0].flags |= SN_OCTANT_INSIDE;
-    }
-    return 1;
-  }
-  if (!out) return count_leaves(ctx, unit);
-  cursors at = cursors_at(ctx, unit);
-  size_t count = list_below(ctx, unit, &at, out);
-  if (ctx->input->inside_box) {
-    judge_block(ctx, unit, out, count);
+  bool is_leaf = !(unit.flags & UNIT_IS_SPLIT);
+  if (!out) return is_leaf ? 1 : count_leaves(ctx, unit);
+  size_t count = 1;
+  if (is_leaf) {
+    out[0] = unit;
   } else {
-    for (size_t i = 0; i < count; ++i) {
-      if (is_inside(ctx, out[i])) out[i].flags |= SN_OCTANT_INSIDE;
-    }
+    cursors at = cursors_at(ctx, unit);
+    count = list_below(ctx, unit, &at, out);
   }
+  judge(ctx, unit, out, count);
   return count;
 }
 

@@ -290,6 +290,7 @@ static void write_nodes(void* context, size_t begin, size_t end) {
 
 static void set_corner(sn_octree* tree, uint32_t cell, int corner, bool hangs, uint32_t node) {
   SN_ASSERT(node != UINT32_MAX);
+  if (corner == 0) tree->hanging[cell] = 0;
   tree->hanging[cell] |= (uint8_t)(hangs << corner);
   tree->conforming[8 * (size_t)cell + corner] = node;
 }
@@ -355,9 +356,9 @@ static sn_status number_nodes(sn_octree* tree, sn_pool* pool, sn_arena* arena, s
   SN_CHECK(total < UINT32_MAX, err, SN_ERR_INPUT,
            "%zu nodes, at most %u are possible; take a larger cell", total, UINT32_MAX - 1);
   tree->node_count = (uint32_t)total;
-  SN_TRY(SN_ARENA_NEW(arena, total, &tree->nodes, err));
-  SN_TRY(SN_ARENA_NEW(arena, tree->cell_count, &tree->hanging, err));
-  SN_TRY(SN_ARENA_NEW(arena, 8 * (size_t)tree->cell_count, &tree->conforming, err));
+  SN_TRY(SN_ARENA_RAW(arena, total, &tree->nodes, err));
+  SN_TRY(SN_ARENA_RAW(arena, tree->cell_count, &tree->hanging, err));
+  SN_TRY(SN_ARENA_RAW(arena, 8 * (size_t)tree->cell_count, &tree->conforming, err));
   sn_parallel_for(pool, job.anchors.count, 8, write_nodes, &job);
   sn_parallel_for(pool, job.runs.count, 8, connect_runs, &job);
   sn_parallel_for(pool, tree->cell_count, 4096, connect_large, &job);

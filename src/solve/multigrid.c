@@ -9,8 +9,15 @@
 #define POWER_ITERATIONS 12
 #define SAFE_DAMPING 1.5  // over the largest eigenvalue; 2 would not smooth at all
 #define COARSEST_JACOBI 16
+// Unknowns of the coarsest level that are worth a dense factor, which takes n^3 / 3 operations. Trees
+// that cannot be coarsened further (see docs/theory/multigrid.md) may have more: those are smoothed.
+#define MOST_DENSE 1000
 // The power iteration finds eigenvalues from below.
 #define EIGENVALUE_MARGIN 1.05
+
+static bool coarsest_is_dense(const sn_mg* mg) {
+  return mg->opts.coarsest == SN_MG_CHOLESKY && mg->n <= MOST_DENSE;
+}
 
 sn_status sn_mg_create(sn_mg* mg, sn_arena* arena, sn_error* err) {
   mg->caution = 1;
@@ -36,7 +43,7 @@ sn_status sn_mg_create(sn_mg* mg, sn_arena* arena, sn_error* err) {
   for (size_t i = 0; i < last->unknown_count; ++i) {
     if (!last->held[i / 3]) mg->unknowns[mg->n++] = (uint32_t)i;
   }
-  if (mg->opts.coarsest != SN_MG_CHOLESKY) return SN_OK;
+  if (!coarsest_is_dense(mg)) return SN_OK;
   SN_TRY(SN_ARENA_NEW(arena, (size_t)mg->n * (size_t)mg->n, &mg->factor, err));
   return SN_ARENA_NEW(arena, (size_t)mg->n, &mg->dense, err);
 }
@@ -144,7 +151,7 @@ static void smooth(const sn_mg* mg, const sn_mg_level* level, sn_pool* pool, int
 }
 
 static void solve_coarsest(const sn_mg* mg, const sn_mg_level* level, sn_pool* pool) {
-  if (mg->opts.coarsest == SN_MG_JACOBI_16) {
+  if (!coarsest_is_dense(mg)) {
     smooth(mg, level, pool, COARSEST_JACOBI, FROM_ZERO, false);
     return;
   }
@@ -249,7 +256,7 @@ static void factor_coarsest(sn_mg* mg, sn_pool* pool) {
 void sn_mg_update(sn_mg* mg, sn_pool* pool, bool estimate) {
   if (estimate) mg->caution = 1;
   for (int l = 0; l < mg->level_count && estimate; ++l) estimate_largest(&mg->levels[l], pool);
-  if (mg->opts.coarsest == SN_MG_CHOLESKY) factor_coarsest(mg, pool);
+  if (coarsest_is_dense(mg)) factor_coarsest(mg, pool);
 }
 
 void sn_mg_weaken(sn_mg* mg) { mg->caution *= 1.5; }

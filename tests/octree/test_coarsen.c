@@ -176,14 +176,14 @@ static void rows_add_up_to_one(void** unused) {
 static void open_surfaces_can_be_coarsened_to_the_end(void** unused) {
   (void)unused;
   sn_vec3 zero = {0, 0, 0};
-  static const int axis_cells[] = {7, 24, 61};
+  static const int axis_cells[] = {7, 40, 61};
   for (int body = 0; body < 6; ++body) {
     for (int k = 0; k < 3; ++k) {
       sn_mesh mesh = body == 0   ? shape_hemisphere(zero, 1, 16)
                      : body == 1 ? shape_sphere_cap(zero, 1, 16, 13)
                      : body == 2 ? shape_sheet(zero, sn_v3(1, 0, 0), sn_v3(0, 0.8, 0), 5)
                      : body == 3 ? shape_sheet(zero, sn_v3(1, 0.3, 0.1), sn_v3(-0.2, 0.8, 0.4), 3)
-                                 : shape_soup((uint64_t)body, 10 + 30 * (body - 4), 0.4);
+                                 : shape_soup((uint64_t)(3 * body - 9), 60, 0.4);
       trees t = build_trees(&mesh, axis_cells[k], -1, NULL);
       assert_true(t.count > 1 && t.count < MAX_LEVELS);
       for (int l = 0; l < t.count; ++l) {

@@ -74,21 +74,44 @@ static void repeats_are_dropped_and_their_flags_joined(void** unused) {
   (void)unused;
   sn_octant items[] = {{1, 0, 0, 0, 0}, {1, 0, 0, 0, 1}, {1, 0, 0, 0, 0}, {0, 1, 0, 0, 0},
                        {0, 0, 1, 0, 2}, {0, 0, 1, 0, 1}, {7, 7, 7, 0, 4}};
-  sn_octants list = {items, 7};
-  sn_octants_unique(&list);
-  assert_int_equal(list.count, 4);
+  sn_octants list = {items, 7}, unique;
+  assert_int_equal(sn_octants_unique(NULL, list, arena, &unique, NULL), SN_OK);
+  assert_int_equal(unique.count, 4);
   static const sn_octant expected[] = {
       {1, 0, 0, 0, 1}, {0, 1, 0, 0, 0}, {0, 0, 1, 0, 3}, {7, 7, 7, 0, 4}};
-  assert_memory_equal(items, expected, sizeof expected);
+  assert_memory_equal(unique.items, expected, sizeof expected);
   list.count = 0;
-  sn_octants_unique(&list);
-  assert_int_equal(list.count, 0);
+  assert_int_equal(sn_octants_unique(NULL, list, arena, &unique, NULL), SN_OK);
+  assert_int_equal(unique.count, 0);
+}
+
+static void joined_lists_are_those_sorted_and_unique_one_by_one(void** unused) {
+  (void)unused;
+  sn_pool* pool;
+  assert_int_equal(sn_pool_create(3, &pool, NULL), SN_OK);
+  sn_octants lists[3] = {random_list(3000, 20, 1), {NULL, 0}, random_list(50000, 40, 2)}, joined;
+  assert_int_equal(sn_octants_join(pool, lists, 3, arena, &joined, NULL), SN_OK);
+  sn_octants sorted[2] = {random_list(3000, 20, 1), random_list(50000, 40, 2)};
+  for (int l = 0; l < 2; ++l) {
+    assert_int_equal(sn_octants_sort(NULL, sorted[l], scratch, NULL), SN_OK);
+    for (size_t i = 0; i < sorted[l].count; ++i) {
+      assert_true(sn_octants_contain(joined, sorted[l].items[i]));
+    }
+  }
+  for (size_t i = 0; i < joined.count; ++i) {
+    if (i > 0) assert_true(sn_octant_compare(joined.items[i - 1], joined.items[i]) < 0);
+    assert_true(sn_octants_contain(sorted[0], joined.items[i]) ||
+                sn_octants_contain(sorted[1], joined.items[i]));
+  }
+  sn_pool_destroy(pool);
 }
 
 static void bounds_are_those_of_a_search_through_all(void** unused) {
   (void)unused;
   sn_octants list = random_list(500, 12, 3);
   assert_int_equal(sn_octants_sort(NULL, list, scratch, NULL), SN_OK);
+  uint64_t* codes;
+  assert_int_equal(sn_octants_codes(NULL, list, arena, &codes, NULL), SN_OK);
   for (uint16_t z = 0; z < 13; ++z) {
     for (uint16_t y = 0; y < 13; ++y) {
       for (uint16_t x = 0; x < 13; ++x) {
@@ -99,15 +122,18 @@ static void bounds_are_those_of_a_search_through_all(void** unused) {
                      list.items[first].z == z;
         assert_int_equal(sn_octants_lower_bound(list, o), first);
         assert_int_equal(sn_octants_contain(list, o), there);
+        size_t until = first;
+        while (until < list.count && sn_octant_compare(list.items[until], o) == 0) ++until;
         for (size_t near = 0; near <= list.count; near += 1 + near / 3) {
-          assert_int_equal(sn_octants_lower_bound_near(list, near, o), first);
+          assert_int_equal(sn_codes_count_until(codes, list.count, near, sn_morton(x, y, z)),
+                           until);
         }
       }
     }
   }
   sn_octants none = {NULL, 0};
   assert_int_equal(sn_octants_lower_bound(none, (sn_octant){0}), 0);
-  assert_int_equal(sn_octants_lower_bound_near(none, 0, (sn_octant){0}), 0);
+  assert_int_equal(sn_codes_count_until(NULL, 0, 0, 5), 0);
   assert_false(sn_octants_contain(none, (sn_octant){0}));
 }
 
@@ -119,6 +145,28 @@ static size_t emit_some(const void* ctx, size_t index, sn_octant* out) {
         (sn_octant){(uint16_t)index, (uint16_t)(index >> 16), (uint16_t)k, *(const uint8_t*)ctx, 0};
   }
   return count;
+}
+
+static size_t bound_some(const void* ctx, size_t index) {
+  (void)ctx;
+  return index % 4 + index % 3;
+}
+
+static void emitting_once_gives_the_same_list(void** unused) {
+  (void)unused;
+  sn_pool* pool;
+  assert_int_equal(sn_pool_create(3, &pool, NULL), SN_OK);
+  uint8_t mark = 9;
+  for (size_t c = 0; c < COUNTS; ++c) {
+    sn_octants list, once;
+    assert_int_equal(sn_octants_emit(NULL, counts[c], emit_some, &mark, arena, &list, NULL), SN_OK);
+    assert_int_equal(
+        sn_octants_emit_once(pool, counts[c], emit_some, bound_some, &mark, arena, &once, NULL),
+        SN_OK);
+    assert_int_equal(list.count, once.count);
+    assert_memory_equal(list.items, once.items, list.count * sizeof *list.items);
+  }
+  sn_pool_destroy(pool);
 }
 
 static void emitted_octants_come_in_the_order_of_the_items(void** unused) {
@@ -148,8 +196,13 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test_setup_teardown(sorting_is_stable_on_any_number_of_threads, make_arenas,
                                       destroy_arenas),
-      cmocka_unit_test(repeats_are_dropped_and_their_flags_joined),
+      cmocka_unit_test_setup_teardown(repeats_are_dropped_and_their_flags_joined, make_arenas,
+                                      destroy_arenas),
+      cmocka_unit_test_setup_teardown(joined_lists_are_those_sorted_and_unique_one_by_one,
+                                      make_arenas, destroy_arenas),
       cmocka_unit_test_setup_teardown(bounds_are_those_of_a_search_through_all, make_arenas,
+                                      destroy_arenas),
+      cmocka_unit_test_setup_teardown(emitting_once_gives_the_same_list, make_arenas,
                                       destroy_arenas),
       cmocka_unit_test_setup_teardown(emitted_octants_come_in_the_order_of_the_items, make_arenas,
                                       destroy_arenas),

@@ -3,6 +3,7 @@
 #include "geometry/triangle_box.h"
 #include "io/scratch.h"
 #include "octree/grown.h"
+#include "octree/octant_list.h"
 
 // ---- Many bodies
 // ---------------------------------------------------------------------------------
@@ -251,6 +252,28 @@ static void verdicts_for_whole_pieces_are_those_of_each_leaf(void** unused) {
   }
 }
 
+// Needles along axes and diagonals, of all widths down to nothing: room is taken for what they touch.
+static void slivers_are_rasterised(void** unused) {
+  (void)unused;
+  sn_random random = sn_random_seeded(5);
+  for (int n = 0; n < 400; ++n) {
+    double width = 1 / (double)(1ull << n % 60);
+    sn_vec3 end = n % 3 == 0   ? sn_v3(1, 1, 1)
+                  : n % 3 == 1 ? sn_v3(0, 0, 1)
+                               : shape_random_point(&random);
+    sn_vec3 third = sn_madd(sn_scale(0.4, end), width, shape_random_point(&random));
+    prepared skin;
+    prepare(&skin, shape_one_triangle(sn_v3(0, 0, 0), end, third));
+    grown g;
+    if (skin.surface.triangle_count > 0) {
+      grow(&g, &skin, sn_box_size(skin.surface.box) / (20 + n % 45), 0);
+      assert_surface_is_covered(&g.tree, &skin);
+      ungrow(&g);
+    }
+    unprepare(&skin);
+  }
+}
+
 // An octahedron, mirrored on all axes: so must be its cells.
 static void symmetric_bodies_have_symmetric_cells(void** unused) {
   (void)unused;
@@ -486,6 +509,9 @@ static void find_agrees_with_a_search_through_all_cells(void** unused) {
     grown g;
     grow(&g, &skin, sn_box_size(skin.surface.box) / 13.7, -1);
     const sn_octree* tree = &g.tree;
+    uint64_t* codes;
+    sn_octants cells = {tree->cells, tree->cell_count};
+    assert_int_equal(sn_octants_codes(NULL, cells, g.arena, &codes, NULL), SN_OK);
     for (int i = 0; i < 18 * 18 * 18; ++i) {
       int x = i % 18 - 1, y = i / 18 % 18 - 1, z = i / 324 - 1;
       uint32_t expected = SN_NO_CELL, node = UINT32_MAX;
@@ -498,8 +524,8 @@ static void find_agrees_with_a_search_through_all_cells(void** unused) {
         }
       }
       assert_int_equal(sn_octree_find(tree, x, y, z), expected);
-      uint32_t near = (uint32_t)(x + y + z) * 97 % (tree->cell_count + 1);
-      assert_int_equal(sn_octree_find_near(tree, near, x, y, z), expected);
+      uint32_t near = (uint32_t)(i * 97) % (tree->cell_count + 1);
+      assert_int_equal(sn_octree_find_near(tree, codes, near, x, y, z), expected);
       if (x < 0 || y < 0 || z < 0) continue;
       for (uint32_t n = 0; n < tree->node_count; ++n) {
         sn_octant o = tree->nodes[n];
@@ -864,6 +890,7 @@ int main(void) {
       cmocka_unit_test(axis_cells_allow_for_rounding),
       cmocka_unit_test(cells_are_those_that_are_cut_or_inside),
       cmocka_unit_test(verdicts_for_whole_pieces_are_those_of_each_leaf),
+      cmocka_unit_test(slivers_are_rasterised),
       cmocka_unit_test(symmetric_bodies_have_symmetric_cells),
       cmocka_unit_test(a_surface_of_nothing_gives_an_empty_tree),
       cmocka_unit_test(any_number_of_threads_gives_the_same_bytes),
