@@ -89,7 +89,10 @@ static void measure_node(const sn_bvh* bvh, sn_bvh_node* node) {
     sn_vec3 n = sn_scale(0.5, sn_cross(sn_sub(corner[1], corner[0]), sn_sub(corner[2], corner[0])));
     node->area_vector = sn_add(node->area_vector, n);
     area += sn_length(n);
-    node->rim += bvh->surface->rim[bvh->order[k]];
+    for (int i = 0; i < 3; ++i) {
+      bool ends = bvh->surface->rim[bvh->order[k]] >> i & 1;
+      if (ends) node->rim += sn_distance(corner[i], corner[(i + 1) % 3]);
+    }
     sum = sn_madd(sum, sn_length(n), centroid(corner));
     for (int i = 0; i < 3; ++i) node->box = sn_box_grow(node->box, corner[i]);
   }
@@ -185,6 +188,35 @@ static double boxes_distance_squared(const sn_box* a, const sn_box* b) {
   return sn_dot(apart, apart);
 }
 
+// A lower bound on the distance of a segment from a box: the better one of two, between the boxes of
+// both and between the segment and a ball around the box.
+static double segment_distance(sn_vec3 p, sn_vec3 q, const sn_box* box) {
+  sn_box own = {sn_min3(p, q), sn_max3(p, q)};
+  double boxes = sqrt(boxes_distance_squared(&own, box));
+  sn_vec3 centre = sn_box_centre(*box), along = sn_sub(q, p), from = sn_sub(centre, p);
+  double squared = sn_dot(along, along), t = squared > 0 ? sn_dot(along, from) / squared : 0;
+  sn_vec3 nearest = sn_madd(p, t < 0 ? 0 : t > 1 ? 1 : t, along);
+  double ball = sn_distance(centre, nearest) - 0.5 * sn_distance(box->lo, box->hi);
+  return boxes > ball ? boxes : ball;
+}
+
+// Rim of a leaf's triangles over the square of its distance from the box; infinite where they touch.
+static double leaf_steepness(const sn_bvh* bvh, const sn_bvh_node* node, const sn_box* box) {
+  double sum = 0;
+  for (uint32_t k = node->begin; k < node->end; ++k) {
+    uint32_t rim = bvh->surface->rim[bvh->order[k]];
+    sn_vec3 corner[3];
+    if (rim) get_corners(bvh, bvh->order[k], corner);
+    for (int i = 0; rim >> i; ++i) {
+      if (!(rim >> i & 1)) continue;
+      sn_vec3 p = corner[i], q = corner[(i + 1) % 3];
+      double distance = segment_distance(p, q, box);
+      sum += sn_distance(p, q) / (distance * distance);
+    }
+  }
+  return sum;
+}
+
 // A bound on the slope of the winding number within the box, per metre. Off the surface its gradient
 // is the field of a current along the rim (Biot and Savart): at most the integral of 1 / (4 pi r^2)
 // over the rim.
@@ -198,14 +230,16 @@ static double steepest_within(const sn_bvh* bvh, const sn_box* box) {
     const sn_bvh_node* node = &bvh->nodes[index];
     if (node->rim == 0) continue;
     double squared = boxes_distance_squared(&node->box, box);
-    if (node->right == 0 || squared > RIM_RADII * RIM_RADII * node->radius * node->radius) {
-      sum += node->rim / (FOUR_PI * squared);  // infinite where they touch
+    if (squared > RIM_RADII * RIM_RADII * node->radius * node->radius) {
+      sum += node->rim / squared;
+    } else if (node->right == 0) {
+      sum += leaf_steepness(bvh, node, box);
     } else {
       stack[depth++] = node->right;
       stack[depth++] = index + 1;
     }
   }
-  return sum;
+  return sum / FOUR_PI;
 }
 
 bool sn_bvh_inside(const sn_bvh* bvh, sn_vec3 p, sn_box box, bool* inside) {

@@ -272,9 +272,19 @@ static sn_status turn_patches_outward(const sn_surface* surface, sn_arena* scrat
   return SN_OK;
 }
 
+// Set the bit of the triangle's edge between two welded vertices.
+static void mark_rim(sn_surface* surface, const topology* topo, const edge_key* edge) {
+  const uint32_t* corner = surface->triangles + 3 * (size_t)edge->triangle;
+  for (int i = 0; i < 3; ++i) {
+    uint32_t a = topo->weld[corner[i]], b = topo->weld[corner[(i + 1) % 3]];
+    bool same = (a < b ? a : b) == edge->low && (a < b ? b : a) == edge->high;
+    if (same) surface->rim[edge->triangle] |= (uint8_t)(1 << i);
+  }
+}
+
 // The surface ends at an edge that its triangles do not run as often one way as the other: there,
 // and only there, does its solid angle change as a point moves beside it.
-static void measure_rim(sn_surface* surface, const topology* topo) {
+static void find_rim(sn_surface* surface, const topology* topo) {
   size_t count = 3 * (size_t)surface->triangle_count;
   for (size_t begin = 0, end; begin < count; begin = end) {
     end = end_of_edge(topo->edges, begin, count);
@@ -283,11 +293,7 @@ static void measure_rim(sn_surface* surface, const topology* topo) {
       forward += topo->edges[e].forward != topo->turned[topo->edges[e].triangle];
     }
     if (2 * forward == end - begin) continue;
-    sn_vec3 low = sn_load3(surface->positions + 3 * (size_t)topo->edges[begin].low);
-    sn_vec3 high = sn_load3(surface->positions + 3 * (size_t)topo->edges[begin].high);
-    for (size_t e = begin; e < end; ++e) {
-      surface->rim[topo->edges[e].triangle] += sn_distance(low, high);
-    }
+    for (size_t e = begin; e < end; ++e) mark_rim(surface, topo, &topo->edges[e]);
   }
 }
 
@@ -302,7 +308,6 @@ static sn_status orient(sn_surface* surface, sn_arena* scratch, topology* topo, 
   SN_TRY(find_neighbours(surface, scratch, topo, err));
   agree_within_patches(surface, topo, stack);
   SN_TRY(turn_patches_outward(surface, scratch, topo, err));
-  measure_rim(surface, topo);
   for (uint32_t t = 0; t < surface->triangle_count; ++t) {
     if (!topo->turned[t]) continue;
     uint32_t* corner = surface->triangles + 3 * (size_t)t;
@@ -311,6 +316,7 @@ static sn_status orient(sn_surface* surface, sn_arena* scratch, topology* topo, 
     corner[2] = swap;
     surface->report.flipped_triangles++;
   }
+  find_rim(surface, topo);
   return SN_OK;
 }
 

@@ -13,7 +13,7 @@ typedef struct sn_surface {
       triangles;      // without degenerate and duplicate ones, neighbours agree on out (3 x count)
   uint32_t* sources;  // the mesh's triangle that each one is (count)
   uint32_t triangle_count;
-  double* rim;    // length of each triangle's edges at which the surface ends, m (count)
+  uint8_t* rim;   // mask over each triangle's edges: those at which the surface ends (count)
   sn_box box;     // of the vertices in triangles
   double area;    // m2
   double volume;  // enclosed, m3; of an open surface only a guess

@@ -478,7 +478,14 @@ static double rim_of(sn_mesh mesh) {
   prepared p;
   prepare(&p, mesh);
   double sum = 0;
-  for (uint32_t t = 0; t < p.surface.triangle_count; ++t) sum += p.surface.rim[t];
+  for (uint32_t t = 0; t < p.surface.triangle_count; ++t) {
+    for (int i = 0; i < 3; ++i) {
+      bool ends = p.surface.rim[t] >> i & 1;
+      sn_vec3 a = sn_surface_corner(&p.surface, t, i);
+      sn_vec3 b = sn_surface_corner(&p.surface, t, (i + 1) % 3);
+      if (ends) sum += sn_distance(a, b);
+    }
+  }
   unprepare(&p);
   return sum;
 }
