@@ -1,6 +1,9 @@
 #include "body/body_terms.h"
 
+#include <math.h>
+
 #include "math/vec.h"
+#include "solve/vector.h"
 
 sn_status sn_body_work_create(const sn_body* body, sn_arena* arena, sn_body_work* work,
                               sn_error* err) {
@@ -14,9 +17,14 @@ static sn_body_work* work_of(const sn_term* term) { return term->work; }
 
 // Flesh: the energy of the cells.
 
-static double flesh_evaluate(const sn_term* term, sn_pool* pool, const double* u, double* g) {
-  return sn_flesh_evaluate(&body_of(term)->flesh, pool, &work_of(term)->flesh, u + term->begin[0],
-                           g ? g + term->begin[0] : NULL);
+static double flesh_evaluate(const sn_term* term, sn_pool* pool, const double* u, double* g,
+                             double* forces) {
+  const sn_body* body = body_of(term);
+  double* own = g ? g + term->begin[0] : NULL;
+  double energy =
+      sn_flesh_evaluate(&body->flesh, pool, &work_of(term)->flesh, u + term->begin[0], own);
+  if (forces) *forces = sqrt(sn_vector_dot(pool, 3 * (size_t)body->tree.node_count, own, own));
+  return energy;
 }
 
 static void flesh_linearise(const sn_term* term, sn_pool* pool, const double* u) {
@@ -45,17 +53,20 @@ static const sn_term_ops FLESH = {"flesh",       flesh_evaluate, flesh_linearise
 
 // Ties: E = 1/2 sum k |u - target|^2. Few enough for one thread.
 
-static double ties_evaluate(const sn_term* term, sn_pool* pool, const double* u, double* g) {
+static double ties_evaluate(const sn_term* term, sn_pool* pool, const double* u, double* g,
+                            double* forces) {
   const sn_body* body = body_of(term);
-  double sum = 0;
+  double sum = 0, squares = 0;
   (void)pool;
   for (uint32_t t = 0; t < body->tie_count; ++t) {
     const sn_tie* tie = &body->ties[t];
     size_t at = term->begin[0] + 3 * (size_t)tie->node;
     sn_vec3 off = sn_sub(sn_load3(u + at), work_of(term)->tie_targets[t]);
     sum += 0.5 * tie->stiffness * sn_dot(off, off);
+    squares += tie->stiffness * tie->stiffness * sn_dot(off, off);
     if (g) sn_store3(g + at, sn_madd(sn_load3(g + at), tie->stiffness, off));
   }
+  if (forces) *forces = sqrt(squares);
   return sum;
 }
 
@@ -110,10 +121,13 @@ static double sum_loads(void* ctx, size_t begin, size_t end) {
   return sum;
 }
 
-static double loads_evaluate(const sn_term* term, sn_pool* pool, const double* u, double* g) {
-  loads_job job = {
-      .forces = work_of(term)->forces, .u = u + term->begin[0], .g = g ? g + term->begin[0] : NULL};
-  return sn_parallel_sum(pool, 3 * (size_t)body_of(term)->tree.node_count, 4096, sum_loads, &job);
+static double loads_evaluate(const sn_term* term, sn_pool* pool, const double* u, double* g,
+                             double* forces) {
+  size_t n = 3 * (size_t)body_of(term)->tree.node_count;
+  const double* loads = work_of(term)->forces;
+  loads_job job = {.forces = loads, .u = u + term->begin[0], .g = g ? g + term->begin[0] : NULL};
+  if (forces) *forces = sqrt(sn_vector_dot(pool, n, loads, loads));
+  return sn_parallel_sum(pool, n, 4096, sum_loads, &job);
 }
 
 static const sn_term_ops LOADS = {.name = "loads", .evaluate = loads_evaluate};

@@ -102,11 +102,13 @@ static inline bool sn_mask_any_d(sn_mask_d m) { return (m[0] | m[1] | m[2] | m[3
 static inline sn_mask_f sn_mask_bit_f(const uint32_t words[8], int bit) {
   sn_mask_f w;
   memcpy(&w, words, sizeof w);
-  return (w & (1 << bit)) != 0;
+  int32_t b = 1 << bit;
+  return (w & (sn_mask_f){b, b, b, b, b, b, b, b}) != 0;
 }
 static inline sn_mask_d sn_mask_bit_d(const uint32_t words[4], int bit) {
   sn_mask_d w = {words[0], words[1], words[2], words[3]};
-  return (w & (1ll << bit)) != 0;
+  int64_t b = 1ll << bit;
+  return (w & (sn_mask_d){b, b, b, b}) != 0;
 }
 
 // From and to memory: aligned vectors of the same kind, and floats that become doubles.

@@ -1,7 +1,5 @@
 #include "octree/coarsen.h"
 
-#include "math/simd.h"
-
 #include <string.h>
 
 #include "octree/hanging.h"
@@ -377,6 +375,9 @@ sn_status sn_transfer_build(const sn_octree* fine, const sn_octree* coarse, sn_p
   return SN_OK;
 }
 
+// A node's x, y, z and nothing, as one vector.
+typedef float quad __attribute__((vector_size(16)));
+
 typedef struct move_job {
   const uint32_t *starts, *others;
   const uint8_t* weights;
@@ -388,10 +389,10 @@ typedef struct move_job {
 
 // Three values are fetched as four, of which the last belongs to the next node and goes nowhere; the
 // last node has no next one.
-static inline sn_quad_f fetch(const move_job* job, uint32_t node) {
+static inline quad fetch(const move_job* job, uint32_t node) {
   const float* from = job->from + 3 * (size_t)node;
-  if (node == job->from_last) return (sn_quad_f){from[0], from[1], from[2], 0};
-  sn_quad_f values;
+  if (node == job->from_last) return (quad){from[0], from[1], from[2], 0};
+  quad values;
   memcpy(&values, from, sizeof values);
   return values;
 }
@@ -400,10 +401,10 @@ static void move_values(void* ctx, size_t begin, size_t end) {
   const move_job* job = ctx;
   for (size_t n = begin; n < end; ++n) {
     float* to = job->to + 3 * n;
-    sn_quad_f sum = {0, 0, 0, 0};
+    quad sum = {0, 0, 0, 0};
     for (uint32_t e = job->starts[n]; e < job->starts[n + 1]; ++e) {
       float weight = (float)job->weights[e] * (1.0f / SN_TRANSFER_ONE);
-      sum += (sn_quad_f){weight, weight, weight, weight} * fetch(job, job->others[e]);
+      sum += (quad){weight, weight, weight, weight} * fetch(job, job->others[e]);
     }
     for (int i = 0; i < 3; ++i) to[i] = job->add ? to[i] + sum[i] : sum[i];
   }

@@ -27,16 +27,17 @@ struct sn_state {
   sn_pool* pool;
   int frame;  // last one solved
   double time,
-      time_before;   // frames, of the last pose and the one before; between frames in substeps
-  bool solved;       // has a frame been solved? then the next one has a past to do work on
-  double* u;         // displacements of all nodes, m (unknown_count)
-  double* u_before;  // at the frame before
-  double work;       // done by bones, constraints and loads so far, J
+      time_before;  // frames, of the last pose and the one before; between frames in substeps
+  bool solved;      // has a frame been solved? then the next one has a past to do work on
+  double* u;        // displacements of all nodes, m (unknown_count)
+  double work;      // done by bones, constraints and loads so far, J
 
   sn_rigid* bone_poses;   // at `frame` (bone_count)
   sn_rigid* fixed_poses;  // (fixed_count)
   sn_body_work* bodies;   // (body_count)
-  sn_vec3** tie_moves;    // how far each tie's target moved in the last frame (tie_count), a body
+  sn_vec3** tie_moves;    // how far each tie's target moved in the last pose (tie_count), a body
+  sn_vec3** held_moves;   // how far each held node did (held_count), a body
+  sn_vec3** load_places;  // displacement at which each load acted before it (load_count), a body
   double* reactions;      // forces that hold the held nodes, N (3 x held nodes of all bodies)
 
   sn_term* terms;

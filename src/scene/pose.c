@@ -73,11 +73,13 @@ static void set_forces(const sn_model* model, const sn_body* body, double frame,
   sn_free_parts_balance(model, body, work->forces);
 }
 
-static void move_held_nodes(const sn_body* body, const sn_state* state, double* u) {
+static void move_held_nodes(const sn_body* body, const sn_state* state, double* u, sn_vec3* moves) {
   for (uint32_t h = 0; h < body->held_count; ++h) {
     sn_vec3 place = sn_octree_node_place(&body->tree, body->held[h].node);
-    sn_store3(u + 3 * (size_t)body->held[h].node,
-              sn_rigid_displace(&state->fixed_poses[body->held[h].fixed], place));
+    double* at = u + 3 * (size_t)body->held[h].node;
+    sn_vec3 to = sn_rigid_displace(&state->fixed_poses[body->held[h].fixed], place);
+    moves[h] = sn_sub(to, sn_load3(at));
+    sn_store3(at, to);
   }
 }
 
@@ -93,29 +95,32 @@ static double half_work_of_ties(const sn_body* body, const sn_body_work* work, c
   return sum;
 }
 
-static double half_work_of_held(const sn_body* body, const double* reactions, const double* before,
-                                const double* u) {
+static double half_work_of_held(const sn_body* body, const double* reactions,
+                                const sn_vec3* moves) {
   double sum = 0;
   for (uint32_t h = 0; h < body->held_count; ++h) {
-    size_t at = 3 * (size_t)body->held[h].node;
-    sn_vec3 move = sn_sub(sn_load3(u + at), sn_load3(before + at));
-    sum += 0.5 * sn_dot(sn_load3(reactions + 3 * (size_t)h), move);
+    sum += 0.5 * sn_dot(sn_load3(reactions + 3 * (size_t)h), moves[h]);
   }
   return sum;
 }
 
-static double work_of_loads(const sn_body* body, const sn_state* state, const double* before,
+// Displacement at which a load acts: the sum of its nodes', by their shares.
+static sn_vec3 load_place(const sn_load* load, const double* u) {
+  sn_vec3 sum = {0, 0, 0};
+  for (uint32_t s = 0; s < load->share_count; ++s) {
+    sum = sn_madd(sum, load->shares[s].share, sn_load3(u + 3 * (size_t)load->shares[s].node));
+  }
+  return sum;
+}
+
+static double work_of_loads(const sn_body* body, const sn_state* state, const sn_vec3* before,
                             const double* u) {
   double sum = 0;
   for (uint32_t l = 0; l < body->load_count; ++l) {
     const sn_load* load = &body->loads[l];
     sn_vec3 mean = sn_scale(0.5, sn_add(load_value(load->desc, state->time_before),
                                         load_value(load->desc, state->time)));
-    for (uint32_t s = 0; s < load->share_count; ++s) {
-      size_t at = 3 * (size_t)load->shares[s].node;
-      sn_vec3 move = sn_sub(sn_load3(u + at), sn_load3(before + at));
-      sum += load->shares[s].share * sn_dot(mean, move);
-    }
+    sum += sn_dot(mean, sn_sub(load_place(load, u), before[l]));
   }
   return sum;
 }
@@ -136,20 +141,22 @@ sn_status sn_pose_advance(const sn_model* model, sn_state* state, double frame, 
   const double* reactions = state->reactions;
   for (uint32_t b = 0; b < model->body_count; ++b) {
     const sn_body* body = &model->bodies[b];
-    double *u = state->u + body->begin, *before = state->u_before + body->begin;
-    for (size_t i = 0; i < 3 * (size_t)body->tree.node_count; ++i) before[i] = u[i];
+    double* u = state->u + body->begin;
+    for (uint32_t l = 0; l < body->load_count; ++l) {
+      state->load_places[b][l] = load_place(&body->loads[l], u);
+    }
     // With a past: springs that pull now, over the way that their targets go now.
     sn_body_work* work = &state->bodies[b];
     set_tie_targets(body, state->bone_poses, work, state->tie_moves[b]);
     set_forces(model, body, frame, work);
-    move_held_nodes(body, state, u);
+    move_held_nodes(body, state, u, state->held_moves[b]);
     if (state->solved) {
       for (uint32_t t = 0; t < body->tie_count; ++t) {
         sn_vec3 old_target = sn_sub(work->tie_targets[t], state->tie_moves[b][t]);
-        sn_vec3 pull = sn_sub(old_target, sn_load3(before + 3 * (size_t)body->ties[t].node));
+        sn_vec3 pull = sn_sub(old_target, sn_load3(u + 3 * (size_t)body->ties[t].node));
         state->work += 0.5 * body->ties[t].stiffness * sn_dot(pull, state->tie_moves[b][t]);
       }
-      state->work += half_work_of_held(body, reactions, before, u);
+      state->work += half_work_of_held(body, reactions, state->held_moves[b]);
     }
     reactions += 3 * (size_t)body->held_count;
   }
@@ -164,7 +171,7 @@ static void find_reactions(const sn_model* model, sn_state* state) {
   for (size_t i = 0; i < model->unknown_count; ++i) gradient[i] = 0;
   for (int t = 0; t < state->problem.term_count; ++t) {
     const sn_term* term = &state->terms[t];
-    term->ops->evaluate(term, state->pool, state->u, gradient);
+    term->ops->evaluate(term, state->pool, state->u, gradient, NULL);
   }
   double* reaction = state->reactions;
   for (uint32_t b = 0; b < model->body_count; ++b) {
@@ -180,10 +187,10 @@ void sn_pose_finish(const sn_model* model, sn_state* state) {
   const double* reactions = state->reactions;
   for (uint32_t b = 0; b < model->body_count && state->solved; ++b) {
     const sn_body* body = &model->bodies[b];
-    const double *u = state->u + body->begin, *before = state->u_before + body->begin;
+    const double* u = state->u + body->begin;
     state->work += half_work_of_ties(body, &state->bodies[b], state->tie_moves[b], u);
-    state->work += half_work_of_held(body, reactions, before, u);
-    state->work += work_of_loads(body, state, before, u);
+    state->work += half_work_of_held(body, reactions, state->held_moves[b]);
+    state->work += work_of_loads(body, state, state->load_places[b], u);
     reactions += 3 * (size_t)body->held_count;
   }
   state->solved = true;

@@ -14,7 +14,7 @@ static void find_other_stiffness(sn_state* state, double* stiffness) {
 
 static void update(void* ctx, sn_pool* pool, const double* u, bool first) {
   sn_state* state = ctx;
-  double* stiffness = state->newton.scratch;  // not in use while a step is prepared
+  double* stiffness = state->newton.step;  // not in use while a step is prepared
   (void)u;
   find_other_stiffness(state, stiffness);
   for (uint32_t b = 0; b < state->multigrid_count; ++b) {

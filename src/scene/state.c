@@ -52,11 +52,15 @@ static sn_status create_bodies(const sn_model* model, sn_state* state, sn_error*
   size_t held_count = 0;
   SN_TRY(SN_ARENA_NEW(arena, model->body_count, &state->bodies, err));
   SN_TRY(SN_ARENA_NEW(arena, model->body_count, &state->tie_moves, err));
+  SN_TRY(SN_ARENA_NEW(arena, model->body_count, &state->held_moves, err));
+  SN_TRY(SN_ARENA_NEW(arena, model->body_count, &state->load_places, err));
   SN_TRY(SN_ARENA_NEW(arena, SN_BODY_TERMS * (size_t)model->body_count, &state->terms, err));
   for (uint32_t b = 0; b < model->body_count; ++b) {
     const sn_body* body = &model->bodies[b];
     SN_TRY(sn_body_work_create(body, arena, &state->bodies[b], err));
     SN_TRY(SN_ARENA_NEW(arena, body->tie_count, &state->tie_moves[b], err));
+    SN_TRY(SN_ARENA_NEW(arena, body->held_count, &state->held_moves[b], err));
+    SN_TRY(SN_ARENA_NEW(arena, body->load_count, &state->load_places[b], err));
     sn_body_make_terms(body, &state->bodies[b], state->terms + SN_BODY_TERMS * (size_t)b);
     set_start_pose(body, state->u + body->begin);
     held_count += body->held_count;
@@ -70,7 +74,6 @@ static sn_status create(const sn_model* model, sn_pool* pool, sn_state* state, s
   state->pool = pool;
   state->frame = scene->first_frame - 1;
   SN_TRY(SN_ARENA_NEW(arena, model->unknown_count, &state->u, err));
-  SN_TRY(SN_ARENA_NEW(arena, model->unknown_count, &state->u_before, err));
   SN_TRY(SN_ARENA_NEW(arena, scene->bone_count, &state->bone_poses, err));
   SN_TRY(SN_ARENA_NEW(arena, scene->fixed_count, &state->fixed_poses, err));
   SN_TRY(create_bodies(model, state, err));

@@ -37,23 +37,22 @@ static void set_random(const sn_model* model, const sn_study_opts* opts, double*
 }
 
 static const sn_preconditioner* choose_preconditioner(sn_state* state, const sn_study_opts* opts,
-                                                      sn_preconditioner* jacobi) {
+                                                      double* diagonal, sn_preconditioner* jacobi) {
   if (opts->linear == SN_LINEAR_CG) return NULL;
   if (opts->linear != SN_LINEAR_JACOBI_CG) return &state->preconditioner;
-  state->jacobi = (sn_jacobi){&state->problem, state->newton.scratch};  // free here
+  state->jacobi = (sn_jacobi){&state->problem, diagonal};
   *jacobi = sn_jacobi_preconditioner(&state->jacobi);
   return jacobi;
 }
 
-sn_status sn_state_study(const sn_model* model, sn_state* state, const sn_study_opts* opts,
-                         sn_study_result* result, sn_error* err) {
-  bool multigrid = opts->linear == SN_LINEAR_MULTIGRID || opts->linear == SN_LINEAR_MULTIGRID_ONLY;
-  SN_CHECK(!multigrid || state->multigrid_count > 0, err, SN_ERR_USAGE,
-           "study: the scene's solver is not multigrid; expected \"linear\": \"multigrid\"");
+static sn_status solve(const sn_model* model, sn_state* state, const sn_study_opts* opts,
+                       sn_arena* arena, sn_study_result* result, sn_error* err) {
   size_t n = model->unknown_count;
+  double *rest = state->u, *b = state->newton.gradient, *start, *diagonal;
+  SN_TRY(SN_ARENA_NEW(arena, n, &start, err));
+  SN_TRY(SN_ARENA_NEW(arena, n, &diagonal, err));
   sn_preconditioner jacobi;
-  const sn_preconditioner* preconditioner = choose_preconditioner(state, opts, &jacobi);
-  double *rest = state->u, *start = state->u_before, *b = state->newton.gradient;
+  const sn_preconditioner* preconditioner = choose_preconditioner(state, opts, diagonal, &jacobi);
   sn_vector_fill(state->pool, n, 0, rest);
   double setup_begin = sn_seconds();
   sn_problem_linearise(&state->problem, state->pool, rest);
@@ -96,6 +95,18 @@ sn_status sn_state_study(const sn_model* model, sn_state* state, const sn_study_
   result->residual =
       sqrt(sn_vector_dot(state->pool, n, left, left) / sn_vector_dot(state->pool, n, b, b));
   return SN_OK;
+}
+
+sn_status sn_state_study(const sn_model* model, sn_state* state, const sn_study_opts* opts,
+                         sn_study_result* result, sn_error* err) {
+  bool multigrid = opts->linear == SN_LINEAR_MULTIGRID || opts->linear == SN_LINEAR_MULTIGRID_ONLY;
+  SN_CHECK(!multigrid || state->multigrid_count > 0, err, SN_ERR_USAGE,
+           "study: the scene's solver is not multigrid; expected \"linear\": \"multigrid\"");
+  sn_arena* arena;
+  SN_TRY(sn_arena_create(&arena, err));
+  sn_status status = solve(model, state, opts, arena, result, err);
+  sn_arena_destroy(arena);
+  return status;
 }
 
 // Bytes that a pass moves: every array that it goes through counts once for each time it is read or

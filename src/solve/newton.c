@@ -17,14 +17,14 @@
 
 sn_status sn_newton_work_create(size_t unknown_count, int max_steps, sn_arena* arena,
                                 sn_newton_work* work, sn_error* err) {
-  double** vectors[] = {&work->gradient, &work->step, &work->trial, &work->trial_gradient,
-                        &work->scratch};
+  double** vectors[] = {&work->gradient, &work->step, &work->trial, &work->trial_gradient};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; ++i) {
     SN_TRY(SN_ARENA_NEW(arena, unknown_count, vectors[i], err));
   }
   SN_TRY(SN_ARENA_NEW(arena, unknown_count, &work->cg.preconditioned, err));
   // Steps are found first and tried then: what one needs is free for the other.
-  work->cg.direction = (float*)work->trial;
+  void* free_until_then = work->trial;
+  work->cg.direction = free_until_then;
   work->cg.product = work->cg.direction + unknown_count;
   return SN_ARENA_NEW(arena, (size_t)max_steps, &work->krylov, err);
 }
@@ -69,8 +69,7 @@ static double try_step(newton* n, double t) {
   size_t count = n->problem->unknown_count;
   sn_vector_copy(n->pool, count, n->u, work->trial);
   sn_vector_add(n->pool, count, -t, work->step, work->trial);
-  n->at_trial =
-      sn_problem_evaluate(n->problem, n->pool, work->trial, work->trial_gradient, work->scratch);
+  n->at_trial = sn_problem_evaluate(n->problem, n->pool, work->trial, work->trial_gradient);
   return n->at_trial.energy;
 }
 
@@ -144,7 +143,7 @@ sn_newton_result sn_newton_solve(const sn_problem* problem, sn_pool* pool,
                                  const sn_newton_opts* opts, sn_newton_work* work, double* u) {
   newton n = {.problem = problem, .pool = pool, .opts = opts, .work = work, .u = u};
   sn_newton_result result = {.stop = SN_NEWTON_MAX};
-  n.at_u = sn_problem_evaluate(problem, pool, u, work->gradient, work->scratch);
+  n.at_u = sn_problem_evaluate(problem, pool, u, work->gradient);
   for (;;) {
     result.residual = residual(&n);
     result.energy = n.at_u.energy;

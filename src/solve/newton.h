@@ -22,7 +22,7 @@ typedef enum sn_newton_stop {
 } sn_newton_stop;
 
 typedef struct sn_newton_work {
-  double *gradient, *step, *trial, *trial_gradient, *scratch;  // vectors
+  double *gradient, *step, *trial, *trial_gradient;  // vectors
   sn_cg_work cg;  // without a residual: that is `trial_gradient`, while no step is being tried
   int* krylov;    // CG iterations of each step (opts.max)
 } sn_newton_work;

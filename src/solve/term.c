@@ -5,20 +5,17 @@
 #include "solve/vector.h"
 
 sn_evaluation sn_problem_evaluate(const sn_problem* problem, sn_pool* pool, const double* u,
-                                  double* g, double* scratch) {
-  size_t n = problem->unknown_count;
+                                  double* g) {
   sn_evaluation sum = {0};
-  sn_vector_fill(pool, n, 0, g);
+  sn_vector_fill(pool, problem->unknown_count, 0, g);
   for (int t = 0; t < problem->term_count; ++t) {
     const sn_term* term = &problem->terms[t];
-    sn_vector_fill(pool, n, 0, scratch);
-    double energy = term->ops->evaluate(term, pool, u, scratch);
+    double forces, energy = term->ops->evaluate(term, pool, u, g, &forces);
     sum.energy += energy;
     sum.magnitude += fabs(energy);
-    sum.forces += sqrt(sn_vector_dot(pool, n, scratch, scratch));
-    sn_vector_add(pool, n, 1, scratch, g);
+    sum.forces += forces;
   }
-  sn_vector_mask(pool, n, problem->held, 0, g);
+  sn_vector_mask(pool, problem->unknown_count, problem->held, 0, g);
   return sum;
 }
 

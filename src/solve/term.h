@@ -13,8 +13,10 @@ typedef struct sn_term sn_term;
 
 typedef struct sn_term_ops {
   const char* name;
-  // Energy in J; g += dE/du unless g is NULL.
-  double (*evaluate)(const sn_term* term, sn_pool* pool, const double* u, double* g);
+  // Energy in J. Unless g is NULL, g += dE/du; unless `forces` is NULL, *forces = |dE/du| of this term
+  // alone, for which the first term of a space may count on zeros in g.
+  double (*evaluate)(const sn_term* term, sn_pool* pool, const double* u, double* g,
+                     double* forces);
   // Remember at u what the next two need. NULL: nothing to remember.
   void (*linearise)(const sn_term* term, sn_pool* pool, const double* u);
   // y += K p, in double and in single precision. NULL: K = 0.
@@ -48,9 +50,9 @@ typedef struct sn_evaluation {
                      // gradients, reactions of held nodes included, N
 } sn_evaluation;
 
-// Energy at u and its gradient g, 0 on the held nodes. `scratch` is a vector.
+// Energy at u and its gradient g, 0 on the held nodes.
 sn_evaluation sn_problem_evaluate(const sn_problem* problem, sn_pool* pool, const double* u,
-                                  double* g, double* scratch);
+                                  double* g);
 // y = K p on the free nodes, 0 on the held ones. p must be 0 on those.
 void sn_problem_apply_d(const sn_problem* problem, sn_pool* pool, sn_hessian kind, const double* p,
                         double* y);

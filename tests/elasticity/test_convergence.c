@@ -116,8 +116,8 @@ static int solve_at_rest(blob* b, sn_pool* pool, const sn_problem* problem, doub
 // What is left of the forces of the true law at u, relative to those in play.
 static double true_residual(const blob* b, sn_pool* pool, const sn_problem* problem,
                             const double* u) {
-  double *g = blob_vector(b), *scratch = blob_vector(b), sum = 0;
-  double forces = sn_problem_evaluate(problem, pool, u, g, scratch).forces;
+  double *g = blob_vector(b), sum = 0;
+  double forces = sn_problem_evaluate(problem, pool, u, g).forces;
   for (size_t i = 0; i < b->unknown_count; ++i) sum += g[i] * g[i];
   return sqrt(sum) / forces;
 }

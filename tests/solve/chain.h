@@ -26,6 +26,12 @@ typedef struct chain {
   double anchor[MOST_NODES];  // c_n, may be negative
 } chain;
 
+static inline double length_of(const double* v, int count) {
+  double sum = 0;
+  for (int i = 0; i < count; ++i) sum += v[i] * v[i];
+  return sqrt(sum);
+}
+
 static inline void chain_apply_to(const chain* c, const double* p, double* y) {
   for (int n = 0; n < c->node_count; ++n) {
     for (int i = 3 * n; i < 3 * n + 3; ++i) {
@@ -38,14 +44,15 @@ static inline void chain_apply_to(const chain* c, const double* p, double* y) {
   }
 }
 
-static inline double chain_evaluate(const sn_term* term, sn_pool* pool, const double* u,
-                                    double* g) {
+static inline double chain_evaluate(const sn_term* term, sn_pool* pool, const double* u, double* g,
+                                    double* forces) {
   (void)pool;
   const chain* c = term->model;
   double y[MOST_UNKNOWNS] = {0}, sum = 0;
   chain_apply_to(c, u, y);
   for (int i = 0; i < 3 * c->node_count; ++i) sum += 0.5 * u[i] * y[i];
   for (int i = 0; g && i < 3 * c->node_count; ++i) g[i] += y[i];
+  if (forces) *forces = length_of(y, 3 * c->node_count);
   return sum;
 }
 
@@ -102,12 +109,14 @@ typedef struct dead_loads {
   double forces[MOST_UNKNOWNS];
 } dead_loads;
 
-static inline double dead_evaluate(const sn_term* term, sn_pool* pool, const double* u, double* g) {
+static inline double dead_evaluate(const sn_term* term, sn_pool* pool, const double* u, double* g,
+                                   double* forces) {
   (void)pool;
   const dead_loads* loads = term->model;
   double sum = 0;
   for (size_t i = 0; i < loads->count; ++i) sum -= loads->forces[i] * u[i];
   for (size_t i = 0; g && i < loads->count; ++i) g[i] -= loads->forces[i];
+  if (forces) *forces = length_of(loads->forces, (int)loads->count);
   return sum;
 }
 

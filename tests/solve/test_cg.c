@@ -53,7 +53,7 @@ static double error_of(const cg_case* c) {
 
 // 1/2 x.Kx - b.x
 static double model_value(const cg_case* c) {
-  double value = chain_evaluate(&c->term, NULL, c->x, NULL);
+  double value = chain_evaluate(&c->term, NULL, c->x, NULL, NULL);
   for (size_t i = 0; i < c->problem.unknown_count; ++i) value -= c->b[i] * c->x[i];
   return value;
 }

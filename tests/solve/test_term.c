@@ -32,14 +32,14 @@ static void energies_add_up_and_so_do_their_sizes(void** unused) {
   (void)unused;
   term_case c;
   fill_case(&c);
-  double springs = chain_evaluate(&c.terms[0], NULL, c.u, NULL), g[UNKNOWNS], scratch[UNKNOWNS];
-  double loads = dead_evaluate(&c.terms[1], NULL, c.u, NULL);
+  double springs = chain_evaluate(&c.terms[0], NULL, c.u, NULL, NULL), g[UNKNOWNS];
+  double loads = dead_evaluate(&c.terms[1], NULL, c.u, NULL, NULL);
   for (int sign = -1; sign <= 1; sign += 2) {
     if ((loads < 0) != (sign < 0)) {
       for (int i = 0; i < UNKNOWNS; ++i) c.loads.forces[i] *= -1;
       loads = -loads;
     }
-    sn_evaluation found = sn_problem_evaluate(&c.problem, NULL, c.u, g, scratch);
+    sn_evaluation found = sn_problem_evaluate(&c.problem, NULL, c.u, g);
     assert_true(found.energy == springs + loads);
     assert_true(found.magnitude == springs + fabs(loads));
   }
@@ -55,11 +55,11 @@ static void gradients_add_up_except_at_held_nodes(void** unused) {
   (void)unused;
   term_case c;
   fill_case(&c);
-  double springs[UNKNOWNS] = {0}, loads[UNKNOWNS] = {0}, g[UNKNOWNS], scratch[UNKNOWNS];
-  chain_evaluate(&c.terms[0], NULL, c.u, springs);
-  dead_evaluate(&c.terms[1], NULL, c.u, loads);
-  for (int i = 0; i < UNKNOWNS; ++i) g[i] = scratch[i] = NAN;
-  double size = sn_problem_evaluate(&c.problem, NULL, c.u, g, scratch).forces;
+  double springs[UNKNOWNS] = {0}, loads[UNKNOWNS] = {0}, g[UNKNOWNS];
+  chain_evaluate(&c.terms[0], NULL, c.u, springs, NULL);
+  dead_evaluate(&c.terms[1], NULL, c.u, loads, NULL);
+  for (int i = 0; i < UNKNOWNS; ++i) g[i] = NAN;
+  double size = sn_problem_evaluate(&c.problem, NULL, c.u, g).forces;
   for (int i = 0; i < UNKNOWNS; ++i) {
     assert_true(g[i] == (HELD[i / 3] ? 0 : springs[i] + loads[i]));
   }
