@@ -1,5 +1,6 @@
-// Threads sleep on a condition variable between jobs; within a job they claim blocks from an atomic
-// counter. A job is published by its number, so a late thread can never join a finished one.
+// Between jobs threads look for the next one for a moment, then sleep on a condition variable; within a
+// job they claim blocks from an atomic counter. A job is published by its number and done when every
+// thread has been through it, so a late thread can never join a finished one.
 #include "base/parallel.h"
 
 #include <pthread.h>
@@ -10,23 +11,37 @@
 
 #define MAX_THREADS 256
 
+// How often a thread looks for news before it goes to sleep: some 50 microseconds. Jobs follow one
+// another by the thousand, and waking a thread takes as long as a small job. None where threads have to
+// share processors: there a thread that looks keeps the others from working.
+#define LOOKS 2000
+
 struct sn_pool {
   sn_run_blocks_fn host_run;  // NULL: own threads
   void* host;
   int thread_count;  // with the caller's own
   pthread_t* threads;
   int started;  // threads to join
-  pthread_mutex_t lock;
+  int looks;
+  pthread_mutex_t lock;  // for sleeping and waking alone
   pthread_cond_t work_ready, work_done;
-  // The job, guarded by `lock` except for the claims.
-  uint64_t job_number;
-  bool stopping;
-  int busy;
+  atomic_int sleeping;  // workers
+  atomic_bool waiting;  // is the caller asleep?
+  atomic_bool stopping;
+  // The job. Written before its number is, read after that.
+  atomic_uint_least64_t job_number;
+  atomic_int busy;
   size_t block_count;
   atomic_size_t next_block;
   void (*task)(void* ctx, size_t block);
   void* ctx;
 };
+
+static void relax(void) {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
 
 static void work_through_blocks(sn_pool* pool) {
   for (;;) {
@@ -36,42 +51,65 @@ static void work_through_blocks(sn_pool* pool) {
   }
 }
 
+// Is there something to do for a worker that has done job `seen`?
+static bool is_called(sn_pool* pool, uint64_t seen) {
+  return atomic_load(&pool->job_number) != seen || atomic_load(&pool->stopping);
+}
+
+static void wait_for_call(sn_pool* pool, uint64_t seen) {
+  for (int look = 0; look < pool->looks; ++look) {
+    if (is_called(pool, seen)) return;
+    relax();
+  }
+  pthread_mutex_lock(&pool->lock);
+  // Whoever calls looks for sleepers after publishing, so that either sees the other.
+  atomic_fetch_add(&pool->sleeping, 1);
+  while (!is_called(pool, seen)) pthread_cond_wait(&pool->work_ready, &pool->lock);
+  atomic_fetch_sub(&pool->sleeping, 1);
+  pthread_mutex_unlock(&pool->lock);
+}
+
+static void wake(sn_pool* pool, pthread_cond_t* condition) {
+  pthread_mutex_lock(&pool->lock);
+  pthread_cond_broadcast(condition);
+  pthread_mutex_unlock(&pool->lock);
+}
+
 static void* worker_main(void* argument) {
   sn_pool* pool = argument;
-  uint64_t seen = 0;
-  pthread_mutex_lock(&pool->lock);
-  for (;;) {
-    while (pool->job_number == seen && !pool->stopping) {
-      pthread_cond_wait(&pool->work_ready, &pool->lock);
-    }
-    if (pool->stopping) break;
-    seen = pool->job_number;
-    pthread_mutex_unlock(&pool->lock);
+  for (uint64_t seen = 0;; ++seen) {
+    wait_for_call(pool, seen);
+    if (atomic_load(&pool->stopping)) return NULL;
     work_through_blocks(pool);
-    pthread_mutex_lock(&pool->lock);
-    if (--pool->busy == 0) pthread_cond_signal(&pool->work_done);
+    if (atomic_fetch_sub(&pool->busy, 1) == 1 && atomic_load(&pool->waiting)) {
+      wake(pool, &pool->work_done);
+    }
   }
+}
+
+static void wait_for_workers(sn_pool* pool) {
+  for (int look = 0; look < pool->looks; ++look) {
+    if (atomic_load(&pool->busy) == 0) return;
+    relax();
+  }
+  pthread_mutex_lock(&pool->lock);
+  atomic_store(&pool->waiting, true);
+  while (atomic_load(&pool->busy) > 0) pthread_cond_wait(&pool->work_done, &pool->lock);
+  atomic_store(&pool->waiting, false);
   pthread_mutex_unlock(&pool->lock);
-  return NULL;
 }
 
 static void run_own_threads(sn_pool* pool, size_t block_count,
                             void (*task)(void* ctx, size_t block), void* ctx) {
-  pthread_mutex_lock(&pool->lock);
   pool->block_count = block_count;
   pool->task = task;
   pool->ctx = ctx;
-  atomic_store_explicit(&pool->next_block, 0, memory_order_relaxed);
-  pool->busy = pool->started;
-  pool->job_number++;
-  pthread_cond_broadcast(&pool->work_ready);
-  pthread_mutex_unlock(&pool->lock);
-
+  atomic_store(&pool->next_block, 0);
+  atomic_store(&pool->busy, pool->started);
+  atomic_fetch_add(&pool->job_number, 1);
+  if (atomic_load(&pool->sleeping) > 0) wake(pool, &pool->work_ready);
   work_through_blocks(pool);
-
-  pthread_mutex_lock(&pool->lock);
-  while (pool->busy > 0) pthread_cond_wait(&pool->work_done, &pool->lock);
-  pthread_mutex_unlock(&pool->lock);
+  wait_for_workers(pool);
 }
 
 static void run_blocks(sn_pool* pool, size_t block_count, void (*task)(void* ctx, size_t block),
@@ -99,8 +137,8 @@ sn_status sn_pool_create(int thread_count, sn_pool** pool, sn_error* err) {
   *pool = NULL;
   SN_CHECK(thread_count >= 0 && thread_count <= MAX_THREADS, err, SN_ERR_USAGE,
            "threads: found %d, expected 0 (one a processor) to %d", thread_count, MAX_THREADS);
+  long processors = sysconf(_SC_NPROCESSORS_ONLN);
   if (thread_count == 0) {
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
     thread_count = processors < 1 ? 1 : processors > MAX_THREADS ? MAX_THREADS : (int)processors;
   }
   SN_TRY(create_pool(pool, err));
@@ -112,6 +150,7 @@ sn_status sn_pool_create(int thread_count, sn_pool** pool, sn_error* err) {
     return sn_fail_memory(err, sizeof(pthread_t) * (size_t)thread_count);
   }
   p->thread_count = thread_count;
+  p->looks = thread_count <= processors ? LOOKS : 0;
   // Fewer threads than asked for still give the same result, so a failed start is not an error.
   while (p->started < thread_count - 1 &&
          pthread_create(&p->threads[p->started], NULL, worker_main, p) == 0) {
@@ -133,10 +172,8 @@ int sn_pool_thread_count(const sn_pool* pool) { return pool ? pool->thread_count
 
 void sn_pool_destroy(sn_pool* pool) {
   if (!pool) return;
-  pthread_mutex_lock(&pool->lock);
-  pool->stopping = true;
-  pthread_cond_broadcast(&pool->work_ready);
-  pthread_mutex_unlock(&pool->lock);
+  atomic_store(&pool->stopping, true);
+  wake(pool, &pool->work_ready);
   for (int i = 0; i < pool->started; ++i) pthread_join(pool->threads[i], NULL);
   pthread_cond_destroy(&pool->work_done);
   pthread_cond_destroy(&pool->work_ready);
