@@ -41,54 +41,162 @@ static inline float* tangent_of(const sn_flesh_work* work, uint32_t packet, int 
 #define SN_REAL_IS_DOUBLE 0
 #include "elasticity/flesh_wide_impl.h"
 
-// In double precision alone: energy and forces.
+// Energy and forces: rotations are found in single precision, eight at a time, and made exact in double
+// (docs/theory/kernels.md).
 
 #undef SN_REAL_IS_DOUBLE
 #define SN_REAL_IS_DOUBLE 1
 
-// Energy of one child of each lane; its gradient goes to `g` if there is one.
-static inline sn_wide_d evaluate_child(const sn_flesh* flesh, const sn_flesh_work* work,
-                                       uint32_t packet, int child, int lane, sn_wide_d h,
-                                       sn_wide_d (*v)[3], sn_wide_d (*g)[3]) {
-  sn_wide_d s[3][8], ab[2], D[9], F[9], R[9], sigma[3], V[9], one = sn_wide_set_d(1);
-  sn_wide_d h2 = sn_wide_set_d(flesh->hourglass * SN_HOURGLASS_EDGE);
-  sn_wide_d h3 = sn_wide_set_d(flesh->hourglass * SN_HOURGLASS_CORNER);
-  load_tangent_d(tangent_of(work, packet, child), lane, SN_TANGENT_MATERIAL, 2, ab);
-  sn_wide_d scale = sn_wide_set_d(0.25) / h;
+// Four lanes of eight as doubles.
+static inline sn_wide_d half_of(const sn_wide_f* v, int lane) {
+  return sn_wide_load_d((const float*)v + lane);
+}
+
+// Rows 0 and 1 of R made orthonormal, row 2 their cross product.
+static inline void orthonormalise(sn_wide_d R[9]) {
+  sn_wide_d one = sn_wide_set_d(1);
+  sn_wide_d a = one / sn_wide_sqrt_d(dot3_d(R[0], R[1], R[2], R[0], R[1], R[2]));
+  for (int j = 0; j < 3; ++j) R[j] *= a;
+  sn_wide_d along = dot3_d(R[0], R[1], R[2], R[3], R[4], R[5]);
+  for (int j = 0; j < 3; ++j) R[3 + j] -= along * R[j];
+  sn_wide_d b = one / sn_wide_sqrt_d(dot3_d(R[3], R[4], R[5], R[3], R[4], R[5]));
+  for (int j = 0; j < 3; ++j) R[3 + j] *= b;
+  for (int j = 0; j < 3; ++j) {
+    int k = (j + 1) % 3, l = (j + 2) % 3;
+    R[6 + j] = sn_wide_fma_d(R[k], R[3 + l], -(R[l] * R[3 + k]));
+  }
+}
+
+// One Newton step towards the rotation of F: R <- R exp [w] with (tr(S) I - S) w = axial(S), S = R^T F,
+// up to the square of the small w. Returns |w|^2.
+static inline sn_wide_d turn_to_polar(const sn_wide_d F[9], sn_wide_d R[9]) {
+  sn_wide_d S[9], half = sn_wide_set_d(0.5), one = sn_wide_set_d(1);
   for (int i = 0; i < 3; ++i) {
-    to_modes_d(v + CHILD[child], i, s[i]);
     for (int j = 0; j < 3; ++j) {
-      D[3 * i + j] = scale * s[i][1 << j];
-      F[3 * i + j] = i == j ? D[3 * i + j] + one : D[3 * i + j];
+      S[3 * i + j] = dot3_d(R[i], R[3 + i], R[6 + i], F[j], F[3 + j], F[6 + j]);
     }
   }
-  decompose_d(F, R, sigma, V);
-  sn_wide_d stretch[3] = {sigma[0] - one, sigma[1] - one, sigma[2] - one};
-  sn_wide_d trace = stretch[0] + stretch[1] + stretch[2];
-  sn_wide_d shear = dot3_d(stretch[0], stretch[1], stretch[2], stretch[0], stretch[1], stretch[2]);
+  sn_wide_d a[3] = {S[7] - S[5], S[2] - S[6], S[3] - S[1]};
+  // G = tr(S) I - S, symmetric: its adjugate times a over its determinant
+  sn_wide_d g00 = S[4] + S[8], g11 = S[0] + S[8], g22 = S[0] + S[4];
+  sn_wide_d g01 = -(half * (S[1] + S[3])), g02 = -(half * (S[2] + S[6]));
+  sn_wide_d g12 = -(half * (S[5] + S[7]));
+  sn_wide_d c00 = g11 * g22 - g12 * g12, c11 = g00 * g22 - g02 * g02, c22 = g00 * g11 - g01 * g01;
+  sn_wide_d c01 = g02 * g12 - g01 * g22, c02 = g01 * g12 - g02 * g11, c12 = g01 * g02 - g00 * g12;
+  sn_wide_d scale = one / dot3_d(g00, g01, g02, c00, c01, c02);
+  sn_wide_d w[3] = {scale * dot3_d(c00, c01, c02, a[0], a[1], a[2]),
+                    scale * dot3_d(c01, c11, c12, a[0], a[1], a[2]),
+                    scale * dot3_d(c02, c12, c22, a[0], a[1], a[2])};
+  // Rows r of R become r + r x w + (r x w) x w / 2 (row r times [w] is r x w).
+  for (int i = 0; i < 9; i += 3) {
+    sn_wide_d t[3], r[3] = {R[i], R[i + 1], R[i + 2]};
+    for (int j = 0; j < 3; ++j) {
+      int k = (j + 1) % 3, l = (j + 2) % 3;
+      t[j] = sn_wide_fma_d(r[k], w[l], -(r[l] * w[k]));
+    }
+    for (int j = 0; j < 3; ++j) {
+      int k = (j + 1) % 3, l = (j + 2) % 3;
+      R[i + j] = r[j] + t[j] + half * (t[k] * w[l] - t[l] * w[k]);
+    }
+  }
+  return dot3_d(w[0], w[1], w[2], w[0], w[1], w[2]);
+}
+
+// The rotation of F to round-off, from a near one. Where two Newton steps do not get there, because F
+// is close to having no rotation, by the full decomposition.
+static inline void refine_rotation(const sn_wide_d F[9], sn_wide_d R[9]) {
+  orthonormalise(R);
+  sn_wide_d first = turn_to_polar(F, R), second = turn_to_polar(F, R);
+  sn_mask_d good = (first < sn_wide_set_d(1e-10)) & (second < sn_wide_set_d(1e-18));
+  if (!sn_mask_any_d(~good)) return;
+  sn_wide_d exact[9], sigma[3], V[9];
+  decompose_d(F, exact, sigma, V);
+  for (int i = 0; i < 9; ++i) R[i] = sn_wide_select_d(good, R[i], exact[i]);
+}
+
+// Rotations of one child of all eight lanes, from the gradients of both halves.
+static inline void find_rotations(sn_wide_d F[2][9], sn_wide_d R[2][9]) {
+  sn_wide_f narrow[9], turn[9], sigma[3], V[9];
+  for (int i = 0; i < 9; ++i) {
+    sn_quad_f low = __builtin_convertvector(F[0][i], sn_quad_f);
+    sn_quad_f high = __builtin_convertvector(F[1][i], sn_quad_f);
+    narrow[i] = __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
+  }
+  decompose_f(narrow, turn, sigma, V);
+  for (int side = 0; side < 2; ++side) {
+    for (int i = 0; i < 9; ++i) R[side][i] = half_of(&turn[i], side * SN_LANES_d);
+    refine_rotation(F[side], R[side]);
+  }
+}
+
+// Energy of one child of four lanes; its gradient goes to `g` if there is one.
+static inline sn_wide_d evaluate_child(const sn_flesh* flesh, const sn_wide_d ab[2], sn_wide_d h,
+                                       sn_wide_d s[3][8], const sn_wide_d D[9],
+                                       const sn_wide_d R[9], sn_wide_d (*g)[3]) {
+  sn_wide_d one = sn_wide_set_d(1), off[9], shear = sn_wide_set_d(0), trace = sn_wide_set_d(0);
+  sn_wide_d h2 = sn_wide_set_d(flesh->hourglass * SN_HOURGLASS_EDGE);
+  sn_wide_d h3 = sn_wide_set_d(flesh->hourglass * SN_HOURGLASS_CORNER);
+  for (int i = 0; i < 9; ++i) {
+    // F - R as D + (I - R), exact at rest; tr(S - I) = tr(R^T (F - R))
+    off[i] = D[i] + (i % 4 == 0 ? one - R[i] : -R[i]);
+    shear = sn_wide_fma_d(off[i], off[i], shear);
+    trace = sn_wide_fma_d(R[i], off[i], trace);
+  }
   sn_wide_d density = sn_wide_set_d(8) * h * h * (ab[0] * shear + ab[1] * trace * trace);
   sn_wide_d hourglass = sn_wide_set_d(0);
   for (int i = 0; i < 3; ++i) {
     hourglass +=
         h2 * dot3_d(s[i][3], s[i][5], s[i][6], s[i][3], s[i][5], s[i][6]) + h3 * s[i][7] * s[i][7];
   }
-  sn_wide_d energy = density + sn_wide_set_d(0.5) * ab[0] * hourglass;
-  if (!g) return energy;
-
-  sn_wide_d a = sn_wide_set_d(4) * h * ab[0], b = sn_wide_set_d(4) * h * ab[1] * trace;
-  for (int i = 0; i < 3; ++i) {
-    for (int j = 0; j < 3; ++j) {
-      // F - R as D + (I - R), exact at rest
-      sn_wide_d r = R[3 * i + j], off = i == j ? one - r : -r;
-      s[i][1 << j] = a * (D[3 * i + j] + off) + b * r;
+  if (g) {
+    sn_wide_d a = sn_wide_set_d(4) * h * ab[0], b = sn_wide_set_d(4) * h * ab[1] * trace;
+    for (int i = 0; i < 3; ++i) {
+      for (int j = 0; j < 3; ++j) s[i][1 << j] = a * off[3 * i + j] + b * R[3 * i + j];
+      s[i][3] *= ab[0] * h2;
+      s[i][5] *= ab[0] * h2;
+      s[i][6] *= ab[0] * h2;
+      s[i][7] *= ab[0] * h3;
+      add_modes_d(s[i], i, g);
     }
-    s[i][3] *= ab[0] * h2;
-    s[i][5] *= ab[0] * h2;
-    s[i][6] *= ab[0] * h2;
-    s[i][7] *= ab[0] * h3;
-    add_modes_d(s[i], i, g + CHILD[child]);
   }
-  return energy;
+  return density + sn_wide_set_d(0.5) * ab[0] * hourglass;
+}
+
+// Energy of a packet; its gradient goes to `out` if there is one.
+static inline double evaluate_packet(const sn_flesh* flesh, const sn_flesh_work* work,
+                                     uint32_t packet, const private_nodes_d* in,
+                                     private_nodes_d* out) {
+  const sn_families* f = flesh->families;
+  sn_wide_d v[2][POINTS][3], sums[2][POINTS][3], h[2], energy[2] = {{0}, {0}};
+  memcpy(h, f->edges + (size_t)packet * LANES, sizeof h);
+  for (int side = 0; side < 2; ++side) load_lattice_d(f, packet, side * SN_LANES_d, in, v[side]);
+  if (out) memset(sums, 0, sizeof sums);
+  for (int child = 0; child < 8; ++child) {
+    const float* tangent = tangent_of(work, packet, child);
+    sn_wide_d s[2][3][8], D[2][9], F[2][9], R[2][9], ab[2];
+    for (int side = 0; side < 2; ++side) {
+      sn_wide_d scale = sn_wide_set_d(0.25) / h[side];
+      for (int i = 0; i < 3; ++i) {
+        to_modes_d(v[side] + CHILD[child], i, s[side][i]);
+        for (int j = 0; j < 3; ++j) {
+          int e = 3 * i + j;
+          D[side][e] = scale * s[side][i][1 << j];
+          F[side][e] = i == j ? D[side][e] + sn_wide_set_d(1) : D[side][e];
+        }
+      }
+    }
+    find_rotations(F, R);
+    for (int side = 0; side < 2; ++side) {
+      load_tangent_d(tangent, side * SN_LANES_d, SN_TANGENT_MATERIAL, 2, ab);
+      energy[side] += evaluate_child(flesh, ab, h[side], s[side], D[side], R[side],
+                                     out ? sums[side] + CHILD[child] : NULL);
+    }
+  }
+  for (int side = 0; side < 2 && out; ++side) {
+    add_lattice_d(f, packet, side * SN_LANES_d, sums[side], out);
+  }
+  sn_wide_d sum = energy[0] + energy[1];
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
 static double evaluate(const sn_flesh* flesh, sn_flesh_work* work, size_t chunk, const double* u,
@@ -100,17 +208,7 @@ static double evaluate(const sn_flesh* flesh, sn_flesh_work* work, size_t chunk,
   if (g) clear_nodes_d(f, chunk, &out);
   for (uint32_t packet = (uint32_t)chunk * SN_CHUNK_PACKETS; packet < chunk_end(flesh, chunk);
        ++packet) {
-    for (int lane = 0; lane < LANES; lane += SN_LANES_d) {
-      sn_wide_d v[POINTS][3], sums[POINTS][3], h, sum = sn_wide_set_d(0);
-      memcpy(&h, f->edges + (size_t)packet * LANES + lane, sizeof h);
-      load_lattice_d(f, packet, lane, &in, v);
-      if (g) memset(sums, 0, sizeof sums);
-      for (int child = 0; child < 8; ++child) {
-        sum += evaluate_child(flesh, work, packet, child, lane, h, v, g ? sums : NULL);
-      }
-      if (g) add_lattice_d(f, packet, lane, sums, &out);
-      energy += (sum[0] + sum[1]) + (sum[2] + sum[3]);
-    }
+    energy += evaluate_packet(flesh, work, packet, &in, g ? &out : NULL);
   }
   if (g) deliver_nodes_d(f, chunk, &out, NULL, NULL, work->slots, g);
   return energy;
