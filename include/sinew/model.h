@@ -34,7 +34,7 @@ typedef struct sn_body_info {
 
 /// How much memory a body of the scene would take, from its area and volume, before anything is
 /// built. Also fails with SN_ERR_INPUT where that is more than the machine has, or where the cells
-/// along an axis are more than 65,535.
+/// along an axis are more than 32,767.
 SN_API sn_status sn_scene_estimate(const sn_scene* scene, uint32_t body, double* cells,
                                    double* bytes, sn_error* err);
 

@@ -52,6 +52,13 @@ static inline sn_wide_d half_of(const sn_wide_f* v, int lane) {
   return sn_wide_load_d((const float*)v + lane);
 }
 
+static inline void cross_d(const sn_wide_d a[3], const sn_wide_d b[3], sn_wide_d out[3]) {
+  for (int j = 0; j < 3; ++j) {
+    int k = (j + 1) % 3, l = (j + 2) % 3;
+    out[j] = sn_wide_fma_d(a[k], b[l], -(a[l] * b[k]));
+  }
+}
+
 // Rows 0 and 1 of R made orthonormal, row 2 their cross product.
 static inline void orthonormalise(sn_wide_d R[9]) {
   sn_wide_d one = sn_wide_set_d(1);
@@ -61,14 +68,11 @@ static inline void orthonormalise(sn_wide_d R[9]) {
   for (int j = 0; j < 3; ++j) R[3 + j] -= along * R[j];
   sn_wide_d b = one / sn_wide_sqrt_d(dot3_d(R[3], R[4], R[5], R[3], R[4], R[5]));
   for (int j = 0; j < 3; ++j) R[3 + j] *= b;
-  for (int j = 0; j < 3; ++j) {
-    int k = (j + 1) % 3, l = (j + 2) % 3;
-    R[6 + j] = sn_wide_fma_d(R[k], R[3 + l], -(R[l] * R[3 + k]));
-  }
+  cross_d(R, R + 3, R + 6);
 }
 
 // One Newton step towards the rotation of F: R <- R exp [w] with (tr(S) I - S) w = axial(S), S = R^T F,
-// up to the square of the small w. Returns |w|^2.
+// up to the third power of the small w. Returns |w|^2.
 static inline sn_wide_d turn_to_polar(const sn_wide_d F[9], sn_wide_d R[9]) {
   sn_wide_d S[9], half = sn_wide_set_d(0.5), one = sn_wide_set_d(1);
   for (int i = 0; i < 3; ++i) {
@@ -87,17 +91,13 @@ static inline sn_wide_d turn_to_polar(const sn_wide_d F[9], sn_wide_d R[9]) {
   sn_wide_d w[3] = {scale * dot3_d(c00, c01, c02, a[0], a[1], a[2]),
                     scale * dot3_d(c01, c11, c12, a[0], a[1], a[2]),
                     scale * dot3_d(c02, c12, c22, a[0], a[1], a[2])};
-  // Rows r of R become r + r x w + (r x w) x w / 2 (row r times [w] is r x w).
+  // Rows r of R become r (I + [w] + [w]^2/2 + [w]^3/6); a row times [w] is r x w.
   for (int i = 0; i < 9; i += 3) {
-    sn_wide_d t[3], r[3] = {R[i], R[i + 1], R[i + 2]};
-    for (int j = 0; j < 3; ++j) {
-      int k = (j + 1) % 3, l = (j + 2) % 3;
-      t[j] = sn_wide_fma_d(r[k], w[l], -(r[l] * w[k]));
-    }
-    for (int j = 0; j < 3; ++j) {
-      int k = (j + 1) % 3, l = (j + 2) % 3;
-      R[i + j] = r[j] + t[j] + half * (t[k] * w[l] - t[l] * w[k]);
-    }
+    sn_wide_d t1[3], t2[3], t3[3];
+    cross_d(R + i, w, t1);
+    cross_d(t1, w, t2);
+    cross_d(t2, w, t3);
+    for (int j = 0; j < 3; ++j) R[i + j] += t1[j] + half * t2[j] + sn_wide_set_d(1.0 / 6) * t3[j];
   }
   return dot3_d(w[0], w[1], w[2], w[0], w[1], w[2]);
 }
@@ -107,7 +107,7 @@ static inline sn_wide_d turn_to_polar(const sn_wide_d F[9], sn_wide_d R[9]) {
 static inline void refine_rotation(const sn_wide_d F[9], sn_wide_d R[9]) {
   orthonormalise(R);
   sn_wide_d first = turn_to_polar(F, R), second = turn_to_polar(F, R);
-  sn_mask_d good = (first < sn_wide_set_d(1e-10)) & (second < sn_wide_set_d(1e-18));
+  sn_mask_d good = (first < sn_wide_set_d(1e-8)) & (second < sn_wide_set_d(1e-16));
   if (!sn_mask_any_d(~good)) return;
   sn_wide_d exact[9], sigma[3], V[9];
   decompose_d(F, exact, sigma, V);

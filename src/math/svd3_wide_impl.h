@@ -28,7 +28,7 @@ static inline void SN_P(turn_columns)(WIDE A[9], int p, int q, WIDE c, WIDE s) {
 
 // Make columns p and q of B orthogonal by a rotation, done to V as well. Which lanes were not?
 static inline MASK SN_P(make_orthogonal)(WIDE B[9], WIDE V[9], int p, int q) {
-  const SN_REAL round_off = sizeof(SN_REAL) == sizeof(double) ? (SN_REAL)4.9e-32 : (SN_REAL)1.4e-14;
+  const SN_REAL round_off = sizeof(SN_REAL) == sizeof(double) ? (SN_REAL)4.9e-32 : (SN_REAL)1e-12;
   WIDE zero = SET(0), one = SET(1);
   WIDE alpha = SN_P(columns_dot)(B, p, p), beta = SN_P(columns_dot)(B, q, q);
   WIDE gamma = SN_P(columns_dot)(B, p, q);

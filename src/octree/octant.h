@@ -9,8 +9,9 @@
 #include <stdint.h>
 
 #define SN_MAX_HEIGHT 16
-// Cells along an axis: the far corner of the last one must still be a 16-bit coordinate.
-#define SN_MAX_AXIS_CELLS 65535
+// Cells along an axis: far corners must be 16-bit coordinates, also those of the larger cells that
+// coarsening makes. They end at 32,768 at most.
+#define SN_MAX_AXIS_CELLS 32767
 
 typedef struct sn_octant {
   uint16_t x, y, z;

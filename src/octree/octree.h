@@ -55,7 +55,7 @@ typedef struct sn_octree_input {
 double sn_octree_axis_cells(sn_box box, double cell);
 
 // Build cells, nodes and numbering. Memory from `arena`; `scratch` is left as it was. The result
-// depends on the input only. SN_ERR_INPUT if a side has more than 65,535 cells; an input without
+// depends on the input only. SN_ERR_INPUT if a side has more than 32,767 cells; an input without
 // any cell gives an empty tree.
 sn_status sn_octree_build(const sn_octree_input* input, sn_pool* pool, sn_arena* arena,
                           sn_arena* scratch, sn_octree* tree, sn_error* err);

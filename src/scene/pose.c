@@ -167,6 +167,9 @@ sn_status sn_pose_advance(const sn_model* model, sn_state* state, double frame, 
 
 // Force that each held node needs: the gradient of everything there.
 static void find_reactions(const sn_model* model, sn_state* state) {
+  uint32_t held = 0;
+  for (uint32_t b = 0; b < model->body_count; ++b) held += model->bodies[b].held_count;
+  if (held == 0) return;
   double* gradient = state->newton.trial_gradient;
   for (size_t i = 0; i < model->unknown_count; ++i) gradient[i] = 0;
   for (int t = 0; t < state->problem.term_count; ++t) {

@@ -19,8 +19,7 @@ typedef struct sn_cg_opts {
   const sn_preconditioner* preconditioner;  // NULL: none
   int max;
   double tolerance;  // of |b - K x| / |b|
-  bool
-      unverified;  // take the recursion's word for it: good enough where much less than 1e-3 is asked
+  bool unverified;   // take the recursion's word for it
   // Called after each iteration, the iterate being scale x; NULL: nobody watches.
   void (*watch)(void* ctx, int iteration, double scale, const double* x);
   void* watch_ctx;

@@ -229,6 +229,21 @@ static void threads_do_not_change_the_trees(void** unused) {
   destroy_trees(&one);
 }
 
+// Cells at the end of the longest axis: coarser ones reach beyond it, and still have coordinates.
+static void the_longest_axis_can_be_coarsened_to_the_end(void** unused) {
+  (void)unused;
+  double side = SN_MAX_AXIS_CELLS;
+  sn_mesh low = shape_box(sn_v3(0, 0, 0), sn_v3(3, 3, 3));
+  sn_mesh high = shape_box(sn_v3(side - 3, side - 3, side - 3), sn_v3(side, side, side));
+  sn_mesh mesh = shape_join(low, high);
+  trees t = build_trees(&mesh, SN_MAX_AXIS_CELLS, -1, NULL);
+  check_valid(&t);
+  check_cover(&t);
+  const sn_octree* last = &t.levels[t.count - 1];
+  assert_int_equal(last->nodes[last->node_count - 1].x, SN_MAX_AXIS_CELLS + 1);
+  destroy_trees(&t);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_coarser_tree_is_valid_and_smaller),
@@ -237,6 +252,7 @@ int main(void) {
       cmocka_unit_test(restriction_is_the_exact_transpose_of_prolongation),
       cmocka_unit_test(rows_add_up_to_one),
       cmocka_unit_test(open_surfaces_can_be_coarsened_to_the_end),
+      cmocka_unit_test(the_longest_axis_can_be_coarsened_to_the_end),
       cmocka_unit_test(threads_do_not_change_the_trees),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -621,20 +621,20 @@ static void prepare_far_cubes(prepared* skin, double side) {
   prepare(skin, shape_join(low, high));
 }
 
-static void the_longest_axis_has_65535_cells(void** unused) {
+static void the_longest_axis_has_32767_cells(void** unused) {
   (void)unused;
   prepared skin;
-  prepare_far_cubes(&skin, 65535);
+  prepare_far_cubes(&skin, 32767);
   for (int coarsen = -1; coarsen <= 1; ++coarsen) {
     grown g;
     grow(&g, &skin, 1, coarsen);
     assert_valid_tree(&g.tree);
     assert_int_equal(g.tree.cell_count, 54);
     assert_int_equal(g.tree.node_count, 128);
-    assert_int_equal(g.tree.root_height, 16);
-    assert_true(sn_octree_find(&g.tree, 65534, 65534, 65534) != SN_NO_CELL);
-    assert_int_equal(sn_octree_find(&g.tree, 65535, 65534, 65534), SN_NO_CELL);
-    assert_int_equal(g.tree.nodes[127].x, 65535);
+    assert_int_equal(g.tree.root_height, 15);
+    assert_true(sn_octree_find(&g.tree, 32766, 32766, 32766) != SN_NO_CELL);
+    assert_int_equal(sn_octree_find(&g.tree, 32767, 32766, 32766), SN_NO_CELL);
+    assert_int_equal(g.tree.nodes[127].x, 32767);
     ungrow(&g);
   }
   unprepare(&skin);
@@ -642,7 +642,7 @@ static void the_longest_axis_has_65535_cells(void** unused) {
 
 static void longer_axes_are_refused(void** unused) {
   (void)unused;
-  static const double sides[] = {65536, 65535.01, 1e6, 1e15};
+  static const double sides[] = {32768, 32767.01, 1e6, 1e15};
   for (int s = 0; s < 4; ++s) {
     prepared skin;
     prepare_far_cubes(&skin, sides[s]);
@@ -653,7 +653,7 @@ static void longer_axes_are_refused(void** unused) {
     assert_int_equal(sn_octree_build(&input, NULL, skin.arena, skin.scratch, &tree, &err),
                      SN_ERR_INPUT);
     assert_int_equal(err.status, SN_ERR_INPUT);
-    assert_message_has(&err, "65535");
+    assert_message_has(&err, "32767");
     assert_message_has(&err, "larger");
     assert_int_equal(sn_arena_bytes(skin.scratch), 0);
     unprepare(&skin);
@@ -900,7 +900,7 @@ int main(void) {
       cmocka_unit_test(find_agrees_with_a_search_through_all_cells),
       cmocka_unit_test(nearest_agrees_with_a_search_through_all_cells),
       cmocka_unit_test(ties_go_to_the_lower_index),
-      cmocka_unit_test(the_longest_axis_has_65535_cells),
+      cmocka_unit_test(the_longest_axis_has_32767_cells),
       cmocka_unit_test(longer_axes_are_refused),
       cmocka_unit_test(validity_notices_each_kind_of_damage),
       cmocka_unit_test(validity_notices_corners_that_only_pretend_to_hang),
