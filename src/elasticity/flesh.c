@@ -33,7 +33,7 @@ sn_status sn_flesh_work_create(const sn_flesh* flesh, bool single, sn_arena* are
     work->slots = narrow_slots;
     return SN_OK;
   }
-  SN_TRY(SN_ARENA_NEW(arena, 6 * places, &work->exact, err));
+  SN_TRY(SN_ARENA_RAW(arena, 6 * places, &work->exact, err));
   SN_TRY(SN_ARENA_NEW(arena, 3 * slots, &wide_slots, err));
   work->slots = wide_slots;
   return SN_OK;

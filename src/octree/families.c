@@ -206,30 +206,30 @@ static sn_status list_shared(const family_job* job, uint32_t* starts, sn_arena* 
 static sn_status build(const sn_octree* tree, sn_pool* pool, sn_arena* arena, sn_arena* scratch,
                        sn_families* f, sn_error* err) {
   family_job job = {.tree = tree, .families = f};
-  SN_TRY(SN_ARENA_NEW(arena, tree->cell_count, &f->places, err));
+  SN_TRY(SN_ARENA_RAW(arena, tree->cell_count, &f->places, err));
   uint32_t families = number_families(tree, f->places);
   f->packet_count = (families + LANES - 1) / LANES;
   f->chunk_count = (f->packet_count + SN_CHUNK_PACKETS - 1) / SN_CHUNK_PACKETS;
   size_t lanes = (size_t)f->packet_count * LANES, chunks = f->chunk_count;
-  SN_TRY(SN_ARENA_NEW(arena, lanes * POINTS, &f->local, err));
-  SN_TRY(SN_ARENA_NEW(arena, lanes, &f->hanging, err));
-  SN_TRY(SN_ARENA_NEW(arena, lanes, &f->edges, err));
+  SN_TRY(SN_ARENA_RAW(arena, lanes * POINTS, &f->local, err));
+  SN_TRY(SN_ARENA_RAW(arena, lanes, &f->hanging, err));
+  SN_TRY(SN_ARENA_RAW(arena, lanes, &f->edges, err));
   SN_TRY(SN_ARENA_NEW(arena, chunks + 1, &f->node_starts, err));
   SN_TRY(SN_ARENA_NEW(arena, chunks, &f->own_counts, err));
   SN_TRY(SN_ARENA_NEW(arena, chunks + 1, &f->slot_starts, err));
   for (size_t i = 0; i < lanes; ++i) f->edges[i] = tree->cell;  // of lanes without a family
 
-  SN_TRY(SN_ARENA_NEW(scratch, 8 * lanes, &job.cells, err));
+  SN_TRY(SN_ARENA_RAW(scratch, 8 * lanes, &job.cells, err));
   SN_TRY(SN_ARENA_NEW(scratch, chunks, &job.counts, err));
-  SN_TRY(SN_ARENA_NEW(scratch, chunks * SN_CHUNK_MAX_NODES, &job.nodes, err));
-  SN_TRY(SN_ARENA_NEW(scratch, (size_t)tree->node_count + 1, &job.owners, err));
+  SN_TRY(SN_ARENA_RAW(scratch, chunks * SN_CHUNK_MAX_NODES, &job.nodes, err));
+  SN_TRY(SN_ARENA_RAW(scratch, (size_t)tree->node_count + 1, &job.owners, err));
   memset(job.cells, 0xff, 8 * lanes * sizeof *job.cells);
   sn_parallel_for(pool, tree->cell_count, 4096, place_cells, &job);
   sn_parallel_for(pool, chunks, 1, number_points, &job);
   find_owners(&job);
-  SN_TRY(SN_ARENA_NEW(arena, f->node_starts[chunks], &f->chunk_nodes, err));
+  SN_TRY(SN_ARENA_RAW(arena, f->node_starts[chunks], &f->chunk_nodes, err));
   uint32_t *ranks, *filled;
-  SN_TRY(SN_ARENA_NEW(scratch, tree->node_count, &ranks, err));
+  SN_TRY(SN_ARENA_RAW(scratch, tree->node_count, &ranks, err));
   SN_TRY(SN_ARENA_NEW(scratch, chunks, &filled, err));
   rank_nodes(&job, ranks, filled);
   sn_parallel_for(pool, chunks, 1, order_nodes, &job);
