@@ -49,9 +49,24 @@ static void print_body_json(const sn_scene* scene, const sn_body_info* info, dou
       info->mesh.unreferenced_vertices, bytes);
 }
 
+// Bytes a cell by purpose.
+static void print_account(bool json, const sn_memory_account* account, double cells) {
+  printf(json ? ", \"bytes_per_element\": {" : "  bytes a cell");
+  for (int p = 0; p < SN_MEMORY_PURPOSES; ++p) {
+    const char* name = sn_memory_purpose_name((sn_memory_purpose)p);
+    printf(json ? "%s\"%s\": %.1f" : "%s %s %.0f",
+           p == 0 ? ""
+           : json ? ", "
+                  : ",",
+           name, (double)account->bytes[p] / cells);
+  }
+  printf(json ? "}" : "\n");
+}
+
 static void print_model(const check_options* o, const sn_scene* scene, const sn_model* model,
-                        size_t state_bytes) {
+                        const sn_state* state, size_t state_bytes) {
   double total = (double)(sn_model_bytes(model) + state_bytes);
+  sn_memory_account account = sn_state_memory(model, state);
   uint64_t cells = 0;
   for (uint32_t b = 0; b < sn_model_body_count(model); ++b)
     cells += sn_model_body(model, b).cell_count;
@@ -66,10 +81,13 @@ static void print_model(const check_options* o, const sn_scene* scene, const sn_
     }
   }
   if (o->json) {
-    printf("], \"estimated_bytes\": %.0f, \"frames\": [%d, %d]}\n", total, scene->first_frame,
+    printf("], \"estimated_bytes\": %.0f, \"frames\": [%d, %d]", total, scene->first_frame,
            scene->last_frame);
+    print_account(true, &account, (double)cells);
+    printf("}\n");
   } else {
     printf("memory        about %.3g MB (%.0f bytes a cell)\n", total / 1e6, total / (double)cells);
+    print_account(false, &account, (double)cells);
     printf("frames        %d to %d\n", scene->first_frame, scene->last_frame);
   }
 }
@@ -89,7 +107,7 @@ static sn_status check(const check_options* o, const char* path, sn_error* err) 
   }
   size_t before = sn_memory_used();
   if (status == SN_OK) status = sn_state_create(model, pool, &state, err);
-  if (status == SN_OK) print_model(o, scene, model, sn_memory_used() - before);
+  if (status == SN_OK) print_model(o, scene, model, state, sn_memory_used() - before);
   sn_state_destroy(state);
   sn_model_destroy(model);
   sn_pool_destroy(pool);

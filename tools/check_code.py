@@ -45,7 +45,7 @@ RULES = [
      "src/", ["src/render/", "src/math/elementary.c"],
      "libm differs between machines: use math/elementary.h"),
     (re.compile(r"(?<!\w)(_mm\d*_\w+|__m\d+\w*|__builtin_ia32_\w+|immintrin\.h|arm_neon\.h)"),
-     "src/", ["src/math/simd"], "intrinsics live in math/simd.h"),
+     "src/", ["src/math/simd", "src/base/parallel.c"], "intrinsics live in math/simd.h"),
     (re.compile(r"(?<!\w)(stdatomic\.h|atomic_\w+|_Atomic|__atomic_\w+|__sync_\w+|pthread_\w+)"),
      "src/", ["src/base/"], "threads and atomics live in src/base"),
 ]

@@ -18,6 +18,27 @@ typedef enum sn_stop {
   SN_STOP_STALLED     ///< no step lowers the energy any more
 } sn_stop;
 
+/// What memory is for.
+typedef enum sn_memory_purpose {
+  SN_MEMORY_SURFACE,    ///< prepared meshes, their search trees, the skin's places in the cells
+  SN_MEMORY_TREE,       ///< cells and nodes of the finest grid
+  SN_MEMORY_FAMILIES,   ///< the order in which kernels go through the cells
+  SN_MEMORY_MATERIAL,   ///< of cells and nodes; attachments, constraints, loads
+  SN_MEMORY_LEVELS,     ///< coarser grids and the transfers between them
+  SN_MEMORY_TANGENTS,   ///< stiffness, on all levels
+  SN_MEMORY_VECTORS,    ///< displacements, forces, and what Newton and CG need
+  SN_MEMORY_MULTIGRID,  ///< vectors of all levels, and the factor of the coarsest
+  SN_MEMORY_PURPOSES
+} sn_memory_purpose;
+
+/// Bytes that a model and a state hold, by purpose.
+typedef struct sn_memory_account {
+  size_t bytes[SN_MEMORY_PURPOSES];
+} sn_memory_account;
+
+/// One word for a purpose, such as "tree".
+SN_API const char* sn_memory_purpose_name(sn_memory_purpose purpose);
+
 /// What a frame came to. One line of `stats.jsonl`.
 typedef struct sn_frame_stats {
   int frame;
@@ -36,6 +57,7 @@ typedef struct sn_frame_stats {
   uint64_t inverted;    ///< cells with det F <= 0
   uint64_t elements, unknowns;
   size_t bytes;  ///< that the library holds
+  sn_memory_account memory;
 } sn_frame_stats;
 
 /// A state at rest in the scene's start pose; `sn_step` for the first frame comes next. Uses `pool`
@@ -50,6 +72,9 @@ SN_API void sn_state_destroy(sn_state* state);
 /// is in `stats`. @return SN_OK, or SN_ERR_INPUT if a pose is not finite.
 SN_API sn_status sn_step(const sn_model* model, sn_state* state, int frame, sn_frame_stats* stats,
                          sn_error* err);
+
+/// What the memory of a model and its state is for.
+SN_API sn_memory_account sn_state_memory(const sn_model* model, const sn_state* state);
 
 /// The frame last solved; before the first step, the one before the scene's first.
 SN_API int sn_state_frame(const sn_state* state);

@@ -104,6 +104,12 @@ void sn_arena_destroy(sn_arena* arena) {
 
 size_t sn_arena_bytes(const sn_arena* arena) { return arena ? arena->bytes : 0; }
 
+size_t sn_arena_lap(const sn_arena* arena, size_t* held) {
+  size_t before = *held;
+  *held = sn_arena_bytes(arena);
+  return *held - before;
+}
+
 static bool add_slab(sn_arena* arena, size_t bytes) {
   size_t capacity = bytes > SLAB_BYTES ? bytes : SLAB_BYTES;
   if (capacity + SLAB_HEADER < capacity) return false;

@@ -25,6 +25,8 @@ sn_status sn_arena_create(sn_arena** arena, sn_error* err);
 // NULL is fine.
 void sn_arena_destroy(sn_arena* arena);
 size_t sn_arena_bytes(const sn_arena* arena);
+// Bytes since *held was what it held, which becomes what it holds now: for accounts of what is for what.
+size_t sn_arena_lap(const sn_arena* arena, size_t* held);
 
 // Cleared and aligned room for `count` items of `size` bytes in *block. SN_ERR_MEMORY where there
 // is none or the product overflows. Use SN_ARENA_NEW.

@@ -9,7 +9,7 @@
 #define CELLS_PER_AREA 2.7
 #define CUT_CELLS_PER_AREA 1.6
 // Everything that building and solving needs, for each cell.
-#define BYTES_PER_CELL 2000.0
+#define BYTES_PER_CELL 900.0
 
 #define DEFAULT_CELLS 100000.0
 
@@ -129,10 +129,12 @@ sn_status sn_body_build(const sn_scene* scene, uint32_t index, const sn_bone* bo
                         sn_arena* arena, sn_arena* scratch, sn_body* body, sn_error* err) {
   const sn_body_desc* desc = &scene->bodies[index];
   *body = (sn_body){.desc = desc};
+  size_t held = sn_arena_bytes(arena);
   SN_TRY(sn_surface_prepare(&desc->mesh, arena, scratch, &body->surface, err));
   SN_CHECK(body->surface.triangle_count > 0, err, SN_ERR_INPUT,
            "%s: no triangle has an area; expected a surface mesh", desc->surface);
   SN_TRY(sn_bvh_build(&body->surface, arena, scratch, &body->bvh, err));
+  body->surface_bytes = sn_arena_lap(arena, &held);
 
   sn_octree_seed* seeds;
   sn_octree_input input = {.box = body->surface.box,
@@ -148,12 +150,16 @@ sn_status sn_body_build(const sn_scene* scene, uint32_t index, const sn_bone* bo
            "bodies[%u]: \"%s\" has no cell; expected a surface with some extent", index,
            desc->name);
 
+  body->tree_bytes = sn_arena_lap(arena, &held);
   SN_TRY(sn_families_build(&body->tree, pool, arena, scratch, &body->families, err));
+  body->family_bytes = sn_arena_lap(arena, &held);
   SN_TRY(set_material(desc, arena, body, err));
+  body->material_bytes = sn_arena_lap(arena, &held);
   SN_TRY(SN_ARENA_RAW(arena, desc->mesh.vertex_count, &body->vertex_cells, err));
   SN_TRY(SN_ARENA_RAW(arena, 8 * (size_t)desc->mesh.vertex_count, &body->vertex_weights, err));
   sn_parallel_for(pool, desc->mesh.vertex_count, 256, embed, body);
   body->outside_vertex_count = count_outside(body);
+  body->surface_bytes += sn_arena_lap(arena, &held);
   return SN_OK;
 }
 

@@ -57,6 +57,7 @@ typedef struct sn_body {
   uint8_t* part_is_held;  // does a tie or a held node hold it? (part_count)
 
   size_t begin;  // its first unknown in the vector of all
+  size_t surface_bytes, tree_bytes, family_bytes, material_bytes;  // that it holds
 } sn_body;
 
 // Grid, material and embedding. A cell of 0 in the description is replaced by one that gives about

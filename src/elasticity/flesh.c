@@ -39,6 +39,13 @@ sn_status sn_flesh_work_create(const sn_flesh* flesh, bool single, sn_arena* are
   return SN_OK;
 }
 
+size_t sn_flesh_work_bytes(const sn_flesh* flesh, bool single) {
+  const sn_families* f = flesh->families;
+  size_t places = (size_t)f->packet_count * SN_PACKET_CELLS, slots = sn_families_slot_count(f);
+  return single ? sizeof(float) * (SN_TANGENT_SIZE * places + 3 * slots)
+                : sizeof(float) * (SN_TANGENT_SIZE + 6) * places + sizeof(double) * 3 * slots;
+}
+
 typedef struct flesh_job {
   const sn_flesh* flesh;
   sn_flesh_work* work;

@@ -48,6 +48,7 @@ sn_flesh sn_flesh_make(const sn_octree* tree, const sn_families* families, const
 sn_status sn_flesh_work_create(const sn_flesh* flesh, bool single, sn_arena* arena,
                                sn_flesh_work* work, sn_error* err);
 
+size_t sn_flesh_work_bytes(const sn_flesh* flesh, bool single);
 // Bring the work up to date after mu or lambda have changed.
 void sn_flesh_set_material(const sn_flesh* flesh, sn_flesh_work* work);
 

@@ -53,7 +53,12 @@ int sn_stats_to_json(const sn_frame_stats* stats, char* text, size_t size) {
   put_number(&w, ", ", "min_j", stats->min_j);
   put(&w, ", \"inverted\": %llu, \"contacts\": 0, \"max_penetration\": 0",
       (unsigned long long)stats->inverted);
-  put(&w, ", \"elements\": %llu, \"unknowns\": %llu, \"bytes\": %zu}",
+  put(&w, ", \"elements\": %llu, \"unknowns\": %llu, \"bytes\": %zu, \"bytes_per_element\": {",
       (unsigned long long)stats->elements, (unsigned long long)stats->unknowns, stats->bytes);
+  for (int p = 0; p < SN_MEMORY_PURPOSES; ++p) {
+    put_number(&w, p ? ", " : "", sn_memory_purpose_name((sn_memory_purpose)p),
+               round(10 * (double)stats->memory.bytes[p] / (double)stats->elements) / 10);
+  }
+  put(&w, "}}");
   return w.length;
 }

@@ -109,7 +109,13 @@ static sn_status build_bodies(sn_model* model, sn_pool* pool, sn_arena* scratch,
     sn_body* body = &model->bodies[b];
     SN_TRY(sn_scene_estimate(scene, b, &cells, &bytes, err));
     SN_TRY(sn_body_build(scene, b, model->bones, pool, model->arena, scratch, body, err));
+    size_t held = sn_arena_bytes(model->arena);
     SN_TRY(sn_body_attach(scene, b, model->bones, pool, model->arena, scratch, body, err));
+    model->memory.bytes[SN_MEMORY_SURFACE] += body->surface_bytes;
+    model->memory.bytes[SN_MEMORY_TREE] += body->tree_bytes;
+    model->memory.bytes[SN_MEMORY_FAMILIES] += body->family_bytes;
+    model->memory.bytes[SN_MEMORY_MATERIAL] +=
+        body->material_bytes + sn_arena_lap(model->arena, &held);
     body->begin = model->unknown_count;
     model->unknown_count += 3 * (size_t)body->tree.node_count;
     model->body_count = b + 1;
@@ -122,11 +128,13 @@ static sn_status build_hierarchies(sn_model* model, sn_pool* pool, sn_arena* scr
                                    sn_error* err) {
   sn_linear_solver linear = model->scene->solver.linear;
   if (linear != SN_LINEAR_MULTIGRID && linear != SN_LINEAR_MULTIGRID_ONLY) return SN_OK;
+  size_t held = sn_arena_bytes(model->arena);
   SN_TRY(SN_ARENA_NEW(model->arena, model->body_count, &model->hierarchies, err));
   for (uint32_t b = 0; b < model->body_count; ++b) {
     SN_TRY(sn_hierarchy_build(&model->bodies[b], pool, model->arena, scratch,
                               &model->hierarchies[b], err));
   }
+  model->memory.bytes[SN_MEMORY_LEVELS] = sn_arena_lap(model->arena, &held);
   return SN_OK;
 }
 

@@ -20,6 +20,7 @@ struct sn_model {
   uint8_t* held;       // nodes of all bodies that move as told (unknown_count / 3)
   double force_scale;  // N
   uint64_t fingerprint;
+  sn_memory_account memory;  // its own part
 };
 
 struct sn_state {
@@ -48,6 +49,7 @@ struct sn_state {
   uint32_t multigrid_count;
   sn_preconditioner preconditioner;
   bool has_preconditioner;
+  sn_memory_account memory;  // its own part
 };
 
 // Bring bones, constraints and loads to a frame, or in between; held nodes go there at once. With a past, half of

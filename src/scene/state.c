@@ -68,6 +68,23 @@ static sn_status create_bodies(const sn_model* model, sn_state* state, sn_error*
   return SN_ARENA_NEW(arena, 3 * held_count, &state->reactions, err);
 }
 
+// Vectors and multigrid hold what is left of theirs without the tangents.
+static void count_memory(const sn_model* model, sn_state* state, size_t vectors, size_t multigrid) {
+  size_t fine = 0, coarse = 0;
+  for (uint32_t b = 0; b < model->body_count; ++b) {
+    fine += sn_flesh_work_bytes(&model->bodies[b].flesh, false);
+  }
+  for (uint32_t b = 0; b < state->multigrid_count; ++b) {
+    const sn_hierarchy* hierarchy = &model->hierarchies[b];
+    for (int l = 1; l < hierarchy->count; ++l) {
+      coarse += sn_flesh_work_bytes(&hierarchy->grids[l].flesh, true);
+    }
+  }
+  state->memory.bytes[SN_MEMORY_TANGENTS] = fine + coarse;
+  state->memory.bytes[SN_MEMORY_VECTORS] = vectors - fine;
+  state->memory.bytes[SN_MEMORY_MULTIGRID] = multigrid - coarse;
+}
+
 static sn_status create(const sn_model* model, sn_pool* pool, sn_state* state, sn_error* err) {
   sn_arena* arena = state->arena;
   const sn_scene* scene = model->scene;
@@ -82,7 +99,22 @@ static sn_status create(const sn_model* model, sn_pool* pool, sn_state* state, s
   state->problem =
       (sn_problem){model->unknown_count, state->terms, SN_BODY_TERMS * (int)model->body_count,
                    model->held, model->force_scale};
-  return sn_preconditioner_create(model, state, err);
+  size_t held = 0, vectors = sn_arena_lap(arena, &held);
+  SN_TRY(sn_preconditioner_create(model, state, err));
+  count_memory(model, state, vectors, sn_arena_lap(arena, &held));
+  return SN_OK;
+}
+
+const char* sn_memory_purpose_name(sn_memory_purpose purpose) {
+  static const char* const NAMES[SN_MEMORY_PURPOSES] = {
+      "surface", "tree", "families", "material", "levels", "tangents", "vectors", "multigrid"};
+  return NAMES[purpose];
+}
+
+sn_memory_account sn_state_memory(const sn_model* model, const sn_state* state) {
+  sn_memory_account sum = model->memory;
+  for (int p = 0; p < SN_MEMORY_PURPOSES; ++p) sum.bytes[p] += state->memory.bytes[p];
+  return sum;
 }
 
 sn_status sn_state_create(const sn_model* model, sn_pool* pool, sn_state** state, sn_error* err) {

@@ -41,6 +41,7 @@ static void measure(const sn_model* model, sn_state* state, sn_frame_stats* stat
   stats->energy_gravity = gravity_energy(model, state);
   stats->work = state->work;
   stats->bytes = sn_memory_used();
+  stats->memory = sn_state_memory(model, state);
 }
 
 static sn_newton_opts newton_options(const sn_model* model, const sn_state* state) {

@@ -78,16 +78,11 @@ static void lower_residual(void* ctx, size_t begin, size_t end) {
 }
 
 // The two steps of a V-cycle with Jacobi, apart from the general case so that they become vector code:
-// x = c D^-1 b,  y = springs x
+// x = c D^-1 b
 static void first_step(const sn_mg_level* l, float c, size_t begin, size_t end) {
   const float* restrict b = l->b, * restrict inverse = l->inverse_diagonal;
-  const float* restrict springs = l->springs;
-  float* restrict x = l->x, * restrict y = l->y;
-  for (size_t i = begin; i < end; ++i) {
-    float z = c * inverse[i] * b[i];
-    x[i] = z;
-    y[i] = springs[i] * z;
-  }
+  float* restrict x = l->x;
+  for (size_t i = begin; i < end; ++i) x[i] = c * inverse[i] * b[i];
 }
 
 // x += c D^-1 (b - y)

@@ -159,6 +159,28 @@ static void a_body_that_nothing_holds_keeps_its_start_pose(void** unused) {
   unload(&l);
 }
 
+static void memory_is_accounted_for_by_purpose(void** unused) {
+  (void)unused;
+  loaded l = load_scene(
+      "{\"mode\": \"quasistatic\", \"bodies\": [{\"surface\": \"block.obj\", \"cell\": 0.02}]}", 2);
+  sn_state* second;
+  size_t before = sn_memory_used();
+  assert_int_equal(sn_state_create(l.model, l.pool, &second, NULL), SN_OK);
+  size_t state_bytes = sn_memory_used() - before;
+  sn_state_destroy(second);
+  sn_memory_account account = sn_state_memory(l.model, l.state);
+  double sum = 0, all = (double)(sn_model_bytes(l.model) + state_bytes);
+  for (int p = 0; p < SN_MEMORY_PURPOSES; ++p) {
+    print_message("%-10s %7.1f bytes a cell\n", sn_memory_purpose_name((sn_memory_purpose)p),
+                  (double)account.bytes[p] / (double)sn_model_body(l.model, 0).cell_count);
+    assert_true(account.bytes[p] > 0);
+    sum += (double)account.bytes[p];
+  }
+  // What is left is small change: bones, the parts of the model that belong to no body.
+  assert_true(sum <= all && sum >= 0.97 * all);
+  unload(&l);
+}
+
 static void pulling_at_a_free_body_stretches_it_in_place(void** unused) {
   (void)unused;
   loaded l = load_scene(
@@ -270,6 +292,8 @@ int main(void) {
       cmocka_unit_test_setup_teardown(scaling_lengths_modulus_and_time_scales_the_result,
                                       make_block, remove_scratch_folder),
       cmocka_unit_test_setup_teardown(a_body_that_nothing_holds_keeps_its_start_pose, make_block,
+                                      remove_scratch_folder),
+      cmocka_unit_test_setup_teardown(memory_is_accounted_for_by_purpose, make_block,
                                       remove_scratch_folder),
       cmocka_unit_test_setup_teardown(pulling_at_a_free_body_stretches_it_in_place, make_block,
                                       remove_scratch_folder),
