@@ -116,17 +116,21 @@ static sn_status build(bench_run* run, double cell, bench_body* body, sn_error* 
   return status == SN_OK ? bench_check_stop(err) : status;
 }
 
-// A smaller tree tells how many elements an area takes.
+// Smaller trees tell how many elements an area takes; more of them where the spikes are resolved.
 static sn_status find_cell(bench_run* run, double elements, double* cell, sn_error* err) {
-  bench_body body = {0};
+  static const double QUICK[] = {1, 0}, FULL[] = {0.05, 0.2, 0.6, 0};
   sn_mesh mesh = {0};
   sn_status status = make_ball(run->o->quick, &mesh, err);
   if (status != SN_OK) return status;
-  double trial = sqrt(3 * bench_area(&mesh) / (run->o->quick ? elements : 0.05 * elements));
+  *cell = sqrt(3 * bench_area(&mesh) / elements);
   sn_mesh_destroy(&mesh);
-  status = build(run, trial, &body, err);
-  *cell = trial * sqrt(body.elements / elements);
-  bench_body_destroy(&body);
+  for (const double* share = run->o->quick ? QUICK : FULL; *share > 0 && status == SN_OK; ++share) {
+    bench_body body = {0};
+    double trial = *cell / sqrt(*share);
+    status = build(run, trial, &body, err);
+    *cell = trial * sqrt(body.elements / elements);
+    bench_body_destroy(&body);
+  }
   return status;
 }
 

@@ -89,6 +89,7 @@ sn_status sn_step(const sn_model* model, sn_state* state, int frame, sn_frame_st
       SN_TRY(solve_pose(model, state, frame, stats, err));
     }
     stats->converged = stats->stop == SN_STOP_CONVERGED;
+    state->work = 0;  // counted from here: settling is no motion
   } else {
     for (int k = 1; k <= scene->substeps; ++k) {
       double time = frame - 1 + (double)k / scene->substeps;

@@ -202,7 +202,7 @@ def bad_scenes_are_refused_with_place_and_remedy():
         (changed("bodies.0.surface", "missing.obj"), ["bodies[0].surface", "missing.obj"]),
         (changed("bodies.0.cell", -1), ["bodies[0].cell", "-1"]),
         (changed("bodies.0.cell", 1e-9), ["bodies[0].cell", "32767"]),
-        (changed("bodies.0.cell", 2e-5), ["bodies[0].cell", "GB", "take"]),
+        (changed("bodies.0.cell", 4e-5), ["bodies[0].cell", "GB", "take"]),
         (dict(SCENE, framez=[1, 2]), ["framez", "frames"]),
         (changed("attachments.0", {"bone": "cor"}), ["attachments[0].bone", "core"]),
         (changed("bones.0.capsule", {"from": [9, 9, 9], "to": [9, 9, 8], "radius": 0.1}), ["attachments[0]", "core"]),
