@@ -60,6 +60,22 @@ static sn_status simulate(bench_run* run, const sn_scene* scene, const char* nam
   return status;
 }
 
+// A surface takes cells by the square of 1/h, nearly: try, and correct.
+static sn_status fit_cell(bench_run* run, sn_scene* scene, double elements, sn_error* err) {
+  sn_pool* pool = NULL;
+  sn_status status = sn_pool_create(run->o->threads, &pool, err);
+  for (int attempt = 0; attempt < 2 && status == SN_OK; ++attempt) {
+    sn_model* model = NULL;
+    status = sn_model_build(scene, pool, &model, err);
+    if (status == SN_OK) {
+      scene->bodies[0].cell *= sqrt((double)sn_model_body(model, 0).cell_count / elements);
+    }
+    sn_model_destroy(model);
+  }
+  sn_pool_destroy(pool);
+  return status;
+}
+
 static sn_status measure(bench_run* run, const char* path, sn_error* err) {
   static const double QUICK[] = {4e3, 0}, FULL[] = {1e5, 7.65e5, 1.6e6, 0};
   sn_scene* scene = NULL;
@@ -75,9 +91,9 @@ static sn_status measure(bench_run* run, const char* path, sn_error* err) {
       continue;
     }
     bench_note(run, "%s", name);
-    // a surface takes cells by the square of 1/h
     scene->bodies[0].cell = cell * sqrt(DEMO_CELLS / *size);
-    status = simulate(run, scene, name, err);
+    status = fit_cell(run, scene, *size, err);
+    if (status == SN_OK) status = simulate(run, scene, name, err);
   }
   sn_scene_destroy(scene);
   return status;
