@@ -5,6 +5,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/parallel.h"
+
 // Every block starts with its size, so that the counter is right when it goes.
 typedef struct block_header {
   size_t bytes;
@@ -80,6 +82,7 @@ typedef struct slab {
 struct sn_arena {
   slab* newest;
   size_t bytes;
+  sn_pool* pool;  // NULL: the calling thread clears all
 };
 
 sn_status sn_arena_create(sn_arena** arena, sn_error* err) {
@@ -103,6 +106,8 @@ void sn_arena_destroy(sn_arena* arena) {
 }
 
 size_t sn_arena_bytes(const sn_arena* arena) { return arena ? arena->bytes : 0; }
+
+void sn_arena_set_pool(sn_arena* arena, sn_pool* pool) { arena->pool = pool; }
 
 size_t sn_arena_lap(const sn_arena* arena, size_t* held) {
   size_t before = *held;
@@ -141,10 +146,16 @@ static sn_status take(sn_arena* arena, size_t count, size_t size, void** block, 
   return SN_OK;
 }
 
+#define CLEAR_BLOCK ((size_t)1024 * 1024)
+
+static void clear(void* ctx, size_t begin, size_t end) {
+  memset((char*)ctx + begin, 0, end - begin);
+}
+
 sn_status sn_arena_take(sn_arena* arena, size_t count, size_t size, void** block, sn_error* err) {
   size_t bytes = 0;
   SN_TRY(take(arena, count, size, block, &bytes, err));
-  memset(*block, 0, bytes);
+  sn_parallel_for(arena->pool, bytes, CLEAR_BLOCK, clear, *block);
   return SN_OK;
 }
 

@@ -24,6 +24,9 @@ typedef struct sn_arena_mark {
 sn_status sn_arena_create(sn_arena** arena, sn_error* err);
 // NULL is fine.
 void sn_arena_destroy(sn_arena* arena);
+// From now on the threads of this pool clear large blocks together: who first touches fresh memory waits
+// for the system to hand it out.
+void sn_arena_set_pool(sn_arena* arena, sn_pool* pool);
 size_t sn_arena_bytes(const sn_arena* arena);
 // Bytes since *held was what it held, which becomes what it holds now: for accounts of what is for what.
 size_t sn_arena_lap(const sn_arena* arena, size_t* held);

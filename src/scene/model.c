@@ -159,6 +159,7 @@ static sn_status join_bodies(sn_model* model, sn_error* err) {
 static sn_status build_model(sn_model* model, sn_pool* pool, sn_error* err) {
   sn_arena* scratch;
   SN_TRY(sn_arena_create(&scratch, err));
+  sn_arena_set_pool(scratch, pool);
   sn_status status = build_bodies(model, pool, scratch, err);
   if (status == SN_OK) status = build_hierarchies(model, pool, scratch, err);
   sn_arena_destroy(scratch);
@@ -180,6 +181,7 @@ sn_status sn_model_build(const sn_scene* scene, sn_pool* pool, sn_model** model,
     sn_arena_destroy(arena);
     return status;
   }
+  sn_arena_set_pool(arena, pool);
   built->arena = arena;
   built->scene = scene;
   status = build_model(built, pool, err);

@@ -125,6 +125,7 @@ sn_status sn_state_create(const sn_model* model, sn_pool* pool, sn_state** state
   sn_status status = SN_ARENA_NEW(arena, 1, &created, err);
   if (status == SN_OK) {
     created->arena = arena;
+    sn_arena_set_pool(arena, pool);
     status = create(model, pool, created, err);
   }
   if (status != SN_OK) {
