@@ -187,7 +187,7 @@ static inline void SN_P(apply_child)(const sn_flesh_work* work, uint32_t packet,
                                      int lane, sn_hessian kind, WIDE h2, WIDE h3, WIDE (*v)[3],
                                      WIDE (*y)[3]) {
   const float* tangent = tangent_of(work, packet, child);
-  WIDE s[3][8], r[3], L[6], ab[2], l[3], w[3], trace;
+  WIDE s[3][8], r[3], L[6], ab[2], l[3], trace = SET(0), w[3] = {trace, trace, trace};
   SN_P(load_tangent)(tangent, lane, SN_TANGENT_MATERIAL, 2, ab);
   WIDE a2 = ab[0] * h2, a3 = ab[0] * h3;
   for (int i = 0; i < 3; ++i) {
@@ -198,14 +198,8 @@ static inline void SN_P(apply_child)(const sn_flesh_work* work, uint32_t packet,
     s[i][7] *= a3;
     SN_P(load_tangent)(tangent, lane, SN_TANGENT_R + 3 * i, 3, r);
     WIDE s1 = s[i][1], s2 = s[i][2], s4 = s[i][4];
-    if (i == 0) {
-      trace = r[0] * s1;
-      w[0] = s2 * r[2], w[1] = s4 * r[0], w[2] = s1 * r[1];
-    } else {
-      trace = FMA(r[0], s1, trace);
-      w[0] = FMA(s2, r[2], w[0]), w[1] = FMA(s4, r[0], w[1]), w[2] = FMA(s1, r[1], w[2]);
-    }
-    trace = FMA(r[2], s4, FMA(r[1], s2, trace));
+    trace = FMA(r[2], s4, FMA(r[1], s2, FMA(r[0], s1, trace)));
+    w[0] = FMA(s2, r[2], w[0]), w[1] = FMA(s4, r[0], w[1]), w[2] = FMA(s1, r[1], w[2]);
     w[0] = FMA(-s4, r[1], w[0]), w[1] = FMA(-s1, r[2], w[1]), w[2] = FMA(-s2, r[0], w[2]);
   }
   SN_P(load_L)(work, packet, child, lane, kind, L);

@@ -46,12 +46,15 @@ static uint32_t number_families(const sn_octree* tree, uint32_t* places) {
 
 static void place_cells(void* ctx, size_t begin, size_t end) {
   family_job* job = ctx;
-  for (size_t e = begin; e < end; ++e) {
-    uint32_t place = job->families->places[e];
-    job->cells[place] = (uint32_t)e;
-    job->families->edges[place / SN_PACKET_CELLS * LANES + place % LANES] =
-        sn_octree_edge(job->tree, (uint32_t)e);
+  for (size_t e = begin; e < end; ++e) job->cells[job->families->places[e]] = (uint32_t)e;
+}
+
+// The edge of a family's cells; that of the finest for a lane without a family.
+static double edge_of(const family_job* job, const uint32_t* cells) {
+  for (int k = 0; k < 8; ++k) {
+    if (cells[k * LANES] != SN_NO_CELL) return sn_octree_edge(job->tree, cells[k * LANES]);
   }
+  return job->tree->cell;
 }
 
 // The nodes at the lattice points of one family, and which points hang. In place of a hanging corner
@@ -107,8 +110,9 @@ static void number_points(void* ctx, size_t begin, size_t end) {
          ++packet) {
       for (int lane = 0; lane < LANES; ++lane) {
         uint32_t points[POINTS];
-        f->hanging[packet * LANES + lane] =
-            find_points(job, job->cells + (size_t)packet * SN_PACKET_CELLS + lane, points);
+        const uint32_t* cells = job->cells + (size_t)packet * SN_PACKET_CELLS + lane;
+        f->edges[packet * LANES + lane] = edge_of(job, cells);
+        f->hanging[packet * LANES + lane] = find_points(job, cells, points);
         uint16_t* local = f->local + (size_t)packet * POINTS * LANES + lane;
         for (int p = 0; p < POINTS; ++p) {
           local[p * LANES] = points[p] == NO_NODE
@@ -217,7 +221,6 @@ static sn_status build(const sn_octree* tree, sn_pool* pool, sn_arena* arena, sn
   SN_TRY(SN_ARENA_NEW(arena, chunks + 1, &f->node_starts, err));
   SN_TRY(SN_ARENA_NEW(arena, chunks, &f->own_counts, err));
   SN_TRY(SN_ARENA_NEW(arena, chunks + 1, &f->slot_starts, err));
-  for (size_t i = 0; i < lanes; ++i) f->edges[i] = tree->cell;  // of lanes without a family
 
   SN_TRY(SN_ARENA_RAW(scratch, 8 * lanes, &job.cells, err));
   SN_TRY(SN_ARENA_NEW(scratch, chunks, &job.counts, err));
