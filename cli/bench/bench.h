@@ -118,6 +118,8 @@ typedef struct bench_body {
 
 // A stout animal with limbs, tail and ears, about 1 m tall; or the surface of the options.
 sn_status bench_load_surface(const bench_run* run, sn_mesh* mesh, sn_error* err);
+// Extent of a mesh along an axis, m.
+double bench_side(const sn_mesh* mesh, int axis);
 double bench_longest_side(const sn_mesh* mesh);
 double bench_area(const sn_mesh* mesh);
 

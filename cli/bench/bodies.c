@@ -27,17 +27,17 @@ sn_status bench_load_surface(const bench_run* run, sn_mesh* mesh, sn_error* err)
   return run->o->surface ? sn_mesh_load(run->o->surface, mesh, err) : make_animal(mesh, err);
 }
 
-double bench_longest_side(const sn_mesh* mesh) {
-  double longest = 0;
-  for (int i = 0; i < 3; ++i) {
-    double low = INFINITY, high = -INFINITY;
-    for (uint32_t v = 0; v < mesh->vertex_count; ++v) {
-      low = fmin(low, mesh->positions[3 * (size_t)v + i]);
-      high = fmax(high, mesh->positions[3 * (size_t)v + i]);
-    }
-    longest = fmax(longest, high - low);
+double bench_side(const sn_mesh* mesh, int axis) {
+  double low = INFINITY, high = -INFINITY;
+  for (uint32_t v = 0; v < mesh->vertex_count; ++v) {
+    low = fmin(low, mesh->positions[3 * (size_t)v + axis]);
+    high = fmax(high, mesh->positions[3 * (size_t)v + axis]);
   }
-  return longest;
+  return high - low;
+}
+
+double bench_longest_side(const sn_mesh* mesh) {
+  return fmax(bench_side(mesh, 0), fmax(bench_side(mesh, 1), bench_side(mesh, 2)));
 }
 
 double bench_area(const sn_mesh* mesh) {

@@ -42,14 +42,7 @@ static void hold_feet(bench_body* body) {
 // Cells of the box around the mesh, which a dense array has to hold.
 static double box_cells(const sn_mesh* mesh, double cell) {
   double cells = 1;
-  for (int i = 0; i < 3; ++i) {
-    double low = INFINITY, high = -INFINITY;
-    for (uint32_t v = 0; v < mesh->vertex_count; ++v) {
-      low = fmin(low, mesh->positions[3 * (size_t)v + i]);
-      high = fmax(high, mesh->positions[3 * (size_t)v + i]);
-    }
-    cells *= ceil((high - low) / cell);
-  }
+  for (int axis = 0; axis < 3; ++axis) cells *= ceil(bench_side(mesh, axis) / cell);
   return cells;
 }
 

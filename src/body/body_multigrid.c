@@ -163,16 +163,11 @@ sn_status sn_body_multigrid_create(const sn_body* body, sn_flesh_work* flesh,
   return sn_mg_create(&multigrid->mg, arena, err);
 }
 
-typedef struct level_job {
-  const sn_grid_work* work;
-  const sn_mg_level* level;
-} level_job;
-
 // From the flesh's part of the diagonal in r: the inverse diagonal for the smoother, and what becomes
 // springs of the next level. A held fine node that is no coarse one holds its neighbours there by a
 // spring as stiff as itself.
 static void set_diagonal(void* ctx, size_t begin, size_t end) {
-  const sn_mg_level* level = ((const level_job*)ctx)->level;
+  const sn_mg_level* level = ctx;
   for (size_t i = begin; i < end; ++i) {
     bool held = level->held[i / 3];
     float flesh = level->r[i], sum = flesh + level->springs[i];
@@ -189,8 +184,7 @@ void sn_body_multigrid_update(sn_body_multigrid* multigrid, sn_pool* pool, bool 
     if (l > 0) sn_flesh_linearise_gradients(flesh, pool, work->flesh);
     memset(level->r, 0, level->unknown_count * sizeof *level->r);
     sn_flesh_diagonal_f(flesh, pool, work->flesh, SN_HESSIAN_DEFINITE, level->r);
-    level_job job = {work, level};
-    sn_parallel_for(pool, level->unknown_count, 6144, set_diagonal, &job);
+    sn_parallel_for(pool, level->unknown_count, 6144, set_diagonal, level);
     if (level->coarser) sn_transfer_restrict(level->coarser, pool, level->r, level[1].springs);
   }
   sn_mg_update(&multigrid->mg, pool, estimate);

@@ -28,6 +28,8 @@ static inline void SN_P(turn_columns)(WIDE A[9], int p, int q, WIDE c, WIDE s) {
 
 // Make columns p and q of B orthogonal by a rotation, done to V as well. Which lanes were not?
 static inline MASK SN_P(make_orthogonal)(WIDE B[9], WIDE V[9], int p, int q) {
+  // Columns at right angles to this squared cosine are left; Jacobi's convergence is quadratic, so what
+  // is left after the sweep before is far less.
   const SN_REAL round_off = sizeof(SN_REAL) == sizeof(double) ? (SN_REAL)4.9e-32 : (SN_REAL)1e-12;
   WIDE zero = SET(0), one = SET(1);
   WIDE alpha = SN_P(columns_dot)(B, p, p), beta = SN_P(columns_dot)(B, q, q);
