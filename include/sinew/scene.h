@@ -86,7 +86,8 @@ typedef struct sn_body_desc {
   int coarsen;    ///< levels that the inside may coarsen; 0 = uniform grid, -1 = no limit
   sn_material material;
   double density;    ///< kg/m3
-  double damping;    ///< s, stiffness-proportional
+  double damping;    ///< s, stiffness-proportional: stress = that of strain + damping x its rate
+  double drag;       ///< 1/s, mass-proportional: deceleration = drag x velocity
   sn_rigid initial;  ///< placement at the start
   sn_vec3 velocity;  ///< m/s at the start
   sn_scramble scramble;
@@ -110,6 +111,54 @@ typedef struct sn_bone_desc {
   sn_capsule capsule;
   sn_motion motion;
 } sn_bone_desc;
+
+/// What shape a collider has.
+typedef enum sn_collider_kind {
+  SN_COLLIDER_PLANE,  ///< everything behind a plane is solid
+  SN_COLLIDER_SPHERE,
+  SN_COLLIDER_CAPSULE,
+  SN_COLLIDER_BOX,  ///< axes parallel to those of the scene, until its motion turns it
+  SN_COLLIDER_MESH
+} sn_collider_kind;
+
+/// A rigid obstacle that moves as told.
+typedef struct sn_collider_desc {
+  char* name;
+  sn_collider_kind kind;
+  sn_vec3 position;    ///< a point of the plane, the centre of sphere and box, metres
+  sn_vec3 normal;      ///< unit length, PLANE. Default: up.
+  double radius;       ///< metres, SPHERE
+  sn_vec3 half;        ///< half of each side, metres, BOX
+  sn_capsule capsule;  ///< CAPSULE
+  char* surface;       ///< absolute path, MESH
+  sn_mesh mesh;        ///< metres, MESH
+  sn_motion motion;
+  double friction;   ///< Coulomb's coefficient. Default: that of the scene's contact.
+  double stiffness;  ///< as in sn_contact_opts. Default: that of the scene's contact.
+} sn_collider_desc;
+
+/// A body or a collider.
+typedef struct sn_contact_side {
+  bool is_collider;
+  uint32_t index;
+} sn_contact_side;
+
+/// Two that pass through one another. Both the same body: no contact of it with itself.
+typedef struct sn_contact_pair {
+  sn_contact_side side[2];
+} sn_contact_pair;
+
+/// How things touch.
+typedef struct sn_contact_opts {
+  bool self;  ///< bodies touch themselves and one another. Default true.
+  /// Spring constant of a piece of skin as large as the face of a finest cell, in units of mu h.
+  /// Default 1000.
+  double stiffness;
+  double friction;   ///< Coulomb's coefficient. Default 0.3.
+  double thickness;  ///< distance at which contact begins, metres; 0: a fiftieth of the finest cell
+  sn_contact_pair* ignore;
+  uint32_t ignore_count;
+} sn_contact_opts;
 
 /// Springs that tie a part of a body to a bone.
 typedef struct sn_attachment_desc {
@@ -160,6 +209,12 @@ typedef struct sn_multigrid_opts {
   sn_coarsest coarsest;  ///< cholesky, or 16 Jacobi iterations. Default cholesky.
 } sn_multigrid_opts;
 
+/// How time goes on in a dynamic scene.
+typedef enum sn_integrator {
+  SN_INTEGRATOR_BDF2,  ///< of second order, hardly any damping of its own
+  SN_INTEGRATOR_EULER  ///< backward Euler: of first order, calms everything down
+} sn_integrator;
+
 /// When a frame counts as solved, and how hard to try.
 typedef struct sn_solver_opts {
   sn_linear_solver linear;  ///< Default multigrid.
@@ -169,6 +224,7 @@ typedef struct sn_solver_opts {
   double krylov_tolerance;  ///< relative residual at which CG stops. Default 1e-2.
   int threads;              ///< 0 = one a processor. Never changes the result.
   sn_multigrid_opts multigrid;
+  sn_integrator integrator;  ///< Default bdf2.
 } sn_solver_opts;
 
 /// What a run writes.
@@ -183,8 +239,9 @@ typedef struct sn_scene {
   sn_up up;
   double fps;
   int first_frame, last_frame;  ///< inclusive
-  int substeps;
-  int preroll;      ///< frames simulated before the first, bones at their first pose
+  int substeps;      ///< a frame, at least. Default 1.
+  int max_substeps;  ///< a frame, where bones or colliders move further than a cell. Default 8.
+  int preroll;       ///< frames simulated before the first. Default 0.
   sn_vec3 gravity;  ///< m/s2
   sn_mode mode;
   sn_body_desc* bodies;
@@ -197,6 +254,9 @@ typedef struct sn_scene {
   uint32_t fixed_count;
   sn_force_desc* forces;
   uint32_t force_count;
+  sn_collider_desc* colliders;
+  uint32_t collider_count;
+  sn_contact_opts contact;
   sn_solver_opts solver;
   sn_output_opts output;
   struct sn_arena* storage;  ///< owns the scene, its arrays and strings, except the meshes' own
