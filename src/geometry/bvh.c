@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "geometry/moving_bvh.h"
 #include "geometry/surface.h"
 #include "math/elementary.h"
 #include "math/vec.h"
 
 #define LEAF_SIZE 8
-#define MAX_DEPTH 64
 // A cluster is far when its distance is more than this many radii.
 #define FAR_RADII 2.0
 // No winding number is further off than this, by what clusters leave out.
@@ -29,7 +29,7 @@ double sn_triangle_winding(const sn_vec3 corner[3], sn_vec3 p) {
   return 2.0 * sn_atan2(det, div) / FOUR_PI;
 }
 
-sn_vec3 sn_triangle_nearest(const sn_vec3 corner[3], sn_vec3 p) {
+static sn_vec3 nearest_of_triangle(const sn_vec3 corner[3], sn_vec3 p) {
   // Regions of the plane around the triangle: three corners, three edges, the inside (Ericson
   // 2005).
   sn_vec3 ab = sn_sub(corner[1], corner[0]), ac = sn_sub(corner[2], corner[0]);
@@ -52,7 +52,15 @@ sn_vec3 sn_triangle_nearest(const sn_vec3 corner[3], sn_vec3 p) {
     return sn_madd(corner[1], w, sn_sub(corner[2], corner[1]));
   }
   double sum = va + vb + vc;
+  if (!(sum > 0)) return corner[0];  // no area
   return sn_madd(sn_madd(corner[0], vb / sum, ab), vc / sum, ac);
+}
+
+sn_vec3 sn_triangle_nearest(const sn_vec3 corner[3], sn_vec3 p) {
+  // Rounding must not carry it out of the box, by which a search leaves triangles out.
+  sn_vec3 lo = sn_min3(corner[0], sn_min3(corner[1], corner[2]));
+  sn_vec3 hi = sn_max3(corner[0], sn_max3(corner[1], corner[2]));
+  return sn_max3(lo, sn_min3(hi, nearest_of_triangle(corner, p)));
 }
 
 typedef struct sort_key {
@@ -161,7 +169,7 @@ static double leaf_winding(const sn_bvh* bvh, const sn_bvh_node* node, sn_vec3 p
 }
 
 double sn_bvh_winding(const sn_bvh* bvh, sn_vec3 p) {
-  uint32_t stack[MAX_DEPTH];
+  uint32_t stack[SN_BVH_MAX_DEPTH];
   int depth = 0;
   double sum = 0;
   if (bvh->node_count > 0) stack[depth++] = 0;
@@ -221,7 +229,7 @@ static double leaf_steepness(const sn_bvh* bvh, const sn_bvh_node* node, const s
 // is the field of a current along the rim (Biot and Savart): at most the integral of 1 / (4 pi r^2)
 // over the rim.
 static double steepest_within(const sn_bvh* bvh, const sn_box* box) {
-  uint32_t stack[MAX_DEPTH];
+  uint32_t stack[SN_BVH_MAX_DEPTH];
   int depth = 0;
   double sum = 0;
   if (bvh->node_count > 0) stack[depth++] = 0;
@@ -249,36 +257,14 @@ bool sn_bvh_inside(const sn_bvh* bvh, sn_vec3 p, sn_box box, bool* inside) {
   return fabs(winding - 0.5) > WINDING_ERROR + change;
 }
 
-static double box_distance_squared(const sn_box* box, sn_vec3 p) {
-  sn_vec3 outside = sn_max3(sn_max3(sn_sub(box->lo, p), sn_sub(p, box->hi)), sn_v3(0, 0, 0));
-  return sn_dot(outside, outside);
+bool sn_bvh_nearest(const sn_bvh* bvh, sn_vec3 p, double limit, uint32_t* triangle,
+                    sn_vec3* place) {
+  sn_moving_bvh rest = sn_moving_bvh_at_rest(bvh);
+  return sn_moving_bvh_nearest(&rest, p, limit, NULL, NULL, triangle, place);
 }
 
 double sn_bvh_distance(const sn_bvh* bvh, sn_vec3 p, double limit) {
-  uint32_t stack[MAX_DEPTH];
-  int depth = 0;
-  double best = limit * limit;
-  if (bvh->node_count > 0) stack[depth++] = 0;
-  while (depth > 0) {
-    uint32_t index = stack[--depth];
-    const sn_bvh_node* node = &bvh->nodes[index];
-    if (box_distance_squared(&node->box, p) >= best) continue;
-    if (node->right != 0) {
-      // The nearer child is looked at first.
-      uint32_t left = index + 1, right = node->right;
-      bool left_first = box_distance_squared(&bvh->nodes[left].box, p) <=
-                        box_distance_squared(&bvh->nodes[right].box, p);
-      stack[depth++] = left_first ? right : left;
-      stack[depth++] = left_first ? left : right;
-      continue;
-    }
-    for (uint32_t k = node->begin; k < node->end; ++k) {
-      sn_vec3 corner[3];
-      get_corners(bvh, bvh->order[k], corner);
-      sn_vec3 away = sn_sub(sn_triangle_nearest(corner, p), p);
-      double squared = sn_dot(away, away);
-      if (squared < best) best = squared;
-    }
-  }
-  return sqrt(best);
+  uint32_t triangle;
+  sn_vec3 place;
+  return sn_bvh_nearest(bvh, p, limit, &triangle, &place) ? sn_distance(place, p) : limit;
 }

@@ -9,6 +9,9 @@
 
 struct sn_surface;
 
+// Of the tree at most: halving needs 32, and a stack of nodes to visit one more.
+#define SN_BVH_MAX_DEPTH 64
+
 typedef struct sn_bvh_node {
   sn_box box;
   sn_vec3 centre;       // area-weighted centroid of the triangles below
@@ -36,13 +39,16 @@ double sn_bvh_winding(const sn_bvh* bvh, sn_vec3 p);
 // Is p inside (winding number above 1/2)? Returns whether that holds for every point that can be
 // reached from p within `box` without meeting the surface.
 bool sn_bvh_inside(const sn_bvh* bvh, sn_vec3 p, sn_box box, bool* inside);
+// The triangle nearest to p and its place nearest to p, of equally near triangles that of lower index;
+// false if there is none within `limit` (may be INFINITY).
+bool sn_bvh_nearest(const sn_bvh* bvh, sn_vec3 p, double limit, uint32_t* triangle, sn_vec3* place);
 // Unsigned distance from p to the surface; the search ends beyond `limit` (may be INFINITY) and
 // gives `limit` then.
 double sn_bvh_distance(const sn_bvh* bvh, sn_vec3 p, double limit);
 
 // Share of the full solid angle under which p sees the triangle, positive from its back.
 double sn_triangle_winding(const sn_vec3 corner[3], sn_vec3 p);
-// Nearest point of the triangle.
+// Nearest point of the triangle, within its box to the last bit.
 sn_vec3 sn_triangle_nearest(const sn_vec3 corner[3], sn_vec3 p);
 
 #endif

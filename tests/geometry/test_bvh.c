@@ -1,5 +1,6 @@
 #include "geometry/bvh.h"
 
+#include "geometry/moving_bvh.h"
 #include "geometry/prepared.h"
 #include "io/scratch.h"
 
@@ -224,12 +225,14 @@ static sn_status build_all(sn_error* err) {
   sn_mesh mesh = {0};
   sn_surface surface;
   sn_bvh bvh;
+  sn_moving_bvh moving;
   sn_round_cone ball = {{0, 0, 0}, {0, 0, 0}, 1, 1};
   sn_status status = sn_mesh_from_round_cones(&ball, 1, 0, 0.1, &mesh, err);
   if (status == SN_OK) status = sn_arena_create(&arena, err);
   if (status == SN_OK) status = sn_arena_create(&scratch, err);
   if (status == SN_OK) status = sn_surface_prepare(&mesh, arena, scratch, &surface, err);
   if (status == SN_OK) status = sn_bvh_build(&surface, arena, scratch, &bvh, err);
+  if (status == SN_OK) status = sn_moving_bvh_create(&bvh, arena, &moving, err);
   sn_arena_destroy(scratch);
   sn_arena_destroy(arena);
   sn_mesh_destroy(&mesh);
