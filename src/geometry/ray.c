@@ -15,7 +15,7 @@ bool sn_ray_set(sn_ray* ray, sn_vec3 from, sn_vec3 direction, double length, sn_
   // Scaled first: the square of a short vector may vanish.
   double scale = largest(direction);
   if (!(scale > 0)) return false;
-  sn_vec3 way = sn_scale(1.0 / scale, direction);
+  sn_vec3 way = sn_v3(direction.x / scale, direction.y / scale, direction.z / scale);
   way = sn_scale(1.0 / sn_length(way), way);
   *ray = (sn_ray){.length = length};
   sn_store3(ray->from, from);
