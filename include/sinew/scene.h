@@ -239,10 +239,10 @@ typedef struct sn_scene {
   sn_up up;
   double fps;
   int first_frame, last_frame;  ///< inclusive
-  int substeps;      ///< a frame, at least. Default 1.
+  int substeps;                 ///< a frame, at least. Default 1.
   int max_substeps;  ///< a frame, where bones or colliders move further than a cell. Default 8.
   int preroll;       ///< frames simulated before the first. Default 0.
-  sn_vec3 gravity;  ///< m/s2
+  sn_vec3 gravity;   ///< m/s2
   sn_mode mode;
   sn_body_desc* bodies;
   uint32_t body_count;
