@@ -471,6 +471,18 @@ sn_status sn_read_length(sn_reader* r, const sn_place* at, json_t* owner, const 
   return SN_OK;
 }
 
+sn_status sn_read_number_or_null(sn_reader* r, const sn_place* at, json_t* owner,
+                                 const sn_field* field, void* target) {
+  if (json_is_null(json_object_get(owner, field->key))) return SN_OK;
+  return sn_read_number(r, at, owner, field, target);
+}
+
+sn_status sn_read_length_or_null(sn_reader* r, const sn_place* at, json_t* owner,
+                                 const sn_field* field, void* target) {
+  if (json_is_null(json_object_get(owner, field->key))) return SN_OK;
+  return sn_read_length(r, at, owner, field, target);
+}
+
 sn_status sn_read_integer(sn_reader* r, const sn_place* at, json_t* owner, const sn_field* field,
                           void* target) {
   int64_t number = 0;

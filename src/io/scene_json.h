@@ -144,6 +144,9 @@ sn_status sn_read_missing(sn_reader* r, const sn_place* at, json_t* object, cons
 sn_status sn_read_number(sn_reader*, const sn_place*, json_t*, const sn_field*, void*);  // double
 sn_status sn_read_length(sn_reader*, const sn_place*, json_t*, const sn_field*,
                          void*);  // in metres
+// Null leaves the target as it is.
+sn_status sn_read_length_or_null(sn_reader*, const sn_place*, json_t*, const sn_field*, void*);
+sn_status sn_read_number_or_null(sn_reader*, const sn_place*, json_t*, const sn_field*, void*);
 sn_status sn_read_integer(sn_reader*, const sn_place*, json_t*, const sn_field*, void*);  // int
 sn_status sn_read_bool(sn_reader*, const sn_place*, json_t*, const sn_field*, void*);
 sn_status sn_read_choice(sn_reader*, const sn_place*, json_t*, const sn_field*, void*);  // enum

@@ -36,8 +36,8 @@ static bool name_is_taken(const json_t* list, const char* name) {
   return false;
 }
 
-// The file's name without folder and ending, where that can name files.
-static void stem_of(const char* path, char* stem, size_t size) {
+// The file's name without folder and ending, or `otherwise` where that cannot name files.
+static void stem_of(const char* path, const char* otherwise, char* stem, size_t size) {
   size_t length = sn_gltf_name_length(path);
   if (length == 0) length = strlen(path);
   size_t start = length;
@@ -46,25 +46,51 @@ static void stem_of(const char* path, char* stem, size_t size) {
   char* dot = strrchr(stem, '.');
   if (dot && dot != stem) *dot = 0;
   json_t* text = json_string(stem);  // NULL if cut within a character
-  if (!text || !usable_as_file_name(stem)) snprintf(stem, size, "body");
+  if (!text || !usable_as_file_name(stem)) snprintf(stem, size, "%s", otherwise);
   json_decref(text);
 }
 
-// Give the bodies without a name one, before they are read: explicit names, also later ones, go
-// first. Entries too wrong to have a name are left to the reader.
-sn_status sn_name_bodies(sn_reader* r, json_t* list) {
+// Names in use, as the keys of an object; the value of each is the last number tried behind it.
+static sn_status add_taken(sn_reader* r, json_t* taken, const json_t* list) {
+  for (size_t i = 0; i < json_array_size(list); ++i) {
+    const char* name = json_string_value(json_object_get(json_array_get(list, i), "name"));
+    if (name) SN_TRY(sn_read_replace(r, taken, name, json_integer(1)));
+  }
+  return SN_OK;
+}
+
+// Name `item` after `stem`, with a number from 2 on where that is in use.
+static sn_status name_after(sn_reader* r, json_t* item, const char* stem, json_t* taken) {
+  char name[100];
+  snprintf(name, sizeof name, "%s", stem);
+  json_int_t number = json_integer_value(json_object_get(taken, stem));
+  while (json_object_get(taken, name)) {
+    snprintf(name, sizeof name, "%s%" JSON_INTEGER_FORMAT, stem, ++number);
+  }
+  SN_TRY(sn_read_replace(r, taken, name, json_integer(1)));
+  if (number > 0) SN_TRY(sn_read_replace(r, taken, stem, json_integer(number)));
+  return sn_read_replace(r, item, "name", json_string(name));
+}
+
+static sn_status name_bodies(sn_reader* r, json_t* list, json_t* taken) {
+  SN_TRY(add_taken(r, taken, list));
   size_t index;
   json_t* body;
   json_array_foreach(list, index, body) {
     const char* surface = json_string_value(json_object_get(body, "surface"));
     if (!surface || json_object_get(body, "name")) continue;
-    char stem[80], name[100];
-    stem_of(surface, stem, sizeof stem);
-    snprintf(name, sizeof name, "%s", stem);
-    for (int k = 2; name_is_taken(list, name); ++k) snprintf(name, sizeof name, "%s%d", stem, k);
-    SN_TRY(sn_read_replace(r, body, "name", json_string(name)));
+    char stem[80];
+    stem_of(surface, "body", stem, sizeof stem);
+    SN_TRY(name_after(r, body, stem, taken));
   }
   return SN_OK;
+}
+
+sn_status sn_name_bodies(sn_reader* r, json_t* list) {
+  json_t* taken = json_object();
+  sn_status status = taken ? name_bodies(r, list, taken) : sn_fail_memory(r->err, sizeof taken);
+  json_decref(taken);
+  return status;
 }
 
 sn_status sn_name_bones(sn_reader* r, json_t* list) {
@@ -82,16 +108,60 @@ sn_status sn_name_bones(sn_reader* r, json_t* list) {
   return SN_OK;
 }
 
+static sn_status name_colliders(sn_reader* r, json_t* list, const json_t* bodies, json_t* taken) {
+  SN_TRY(add_taken(r, taken, bodies));
+  SN_TRY(add_taken(r, taken, list));
+  size_t index;
+  json_t* collider;
+  json_array_foreach(list, index, collider) {
+    const char* mesh = json_string_value(json_object_get(collider, "mesh"));
+    const char* shape = json_string_value(json_object_get(collider, "shape"));
+    if ((!mesh && !shape) || json_object_get(collider, "name")) continue;
+    char stem[80];
+    stem_of(mesh ? mesh : shape, mesh ? "mesh" : "collider", stem, sizeof stem);
+    SN_TRY(name_after(r, collider, stem, taken));
+  }
+  return SN_OK;
+}
+
+sn_status sn_name_colliders(sn_reader* r, json_t* list, const json_t* bodies) {
+  json_t* taken = json_object();
+  sn_status status =
+      taken ? name_colliders(r, list, bodies, taken) : sn_fail_memory(r->err, sizeof taken);
+  json_decref(taken);
+  return status;
+}
+
+static const char* name_at(sn_names names, size_t index) {
+  const char* name;
+  memcpy(&name, (const char*)names.first + index * names.stride, sizeof name);
+  return name;
+}
+
+// Two things of one name. @param other_key of the list in which the other one is
+static sn_status name_twice(sn_reader* r, const sn_place* at, const char* name,
+                            const char* other_key, ptrdiff_t other) {
+  sn_place key_at = sn_place_key(at, "name");
+  return sn_read_fail(r, &key_at,
+                      "found \"%.60s\", which %s[%td] has too, expected a name of its own", name,
+                      other_key, other);
+}
+
 sn_status sn_check_names_differ(sn_reader* r, const sn_place* list_at, sn_names names) {
   for (size_t i = 1; i < names.count; ++i) {
-    const char* name;
-    memcpy(&name, (const char*)names.first + i * names.stride, sizeof name);
-    ptrdiff_t first = sn_name_find(names, name);
-    if ((size_t)first == i) continue;
-    sn_place at = sn_place_index(list_at, i), key_at = sn_place_key(&at, "name");
-    return sn_read_fail(r, &key_at,
-                        "found \"%.60s\", which %s[%td] has too, expected a name of its own", name,
-                        list_at->key, first);
+    ptrdiff_t first = sn_name_find(names, name_at(names, i));
+    sn_place at = sn_place_index(list_at, i);
+    if ((size_t)first != i) return name_twice(r, &at, name_at(names, i), list_at->key, first);
+  }
+  return SN_OK;
+}
+
+sn_status sn_check_no_body_names(sn_reader* r, const sn_place* list_at, sn_names names) {
+  for (size_t i = 0; i < names.count; ++i) {
+    ptrdiff_t body =
+        sn_name_find(SN_NAMES(r->scene->bodies, r->scene->body_count), name_at(names, i));
+    sn_place at = sn_place_index(list_at, i);
+    if (body >= 0) return name_twice(r, &at, name_at(names, i), "bodies", body);
   }
   return SN_OK;
 }

@@ -1,15 +1,18 @@
-// Names in a scene: how bodies and bones get theirs, and how other keys refer to them.
+// Names in a scene: how bodies, bones and colliders get theirs, and how other keys refer to them.
 #ifndef SN_IO_SCENE_NAMES_H
 #define SN_IO_SCENE_NAMES_H
 
 #include "io/scene_json.h"
 
-// Name what has no name, before the list is read: bodies after their file, bones by number.
-// Explicit names, also later ones, go first; entries too wrong to have a name are left to the
-// reader.
+// Name what has no name, before the list is read: bodies after their file, bones by number,
+// colliders after their file or shape and unlike any body. Explicit names, also later ones, go
+// first; entries too wrong to have a name are left to the reader.
 sn_status sn_name_bodies(sn_reader* r, json_t* list);
 sn_status sn_name_bones(sn_reader* r, json_t* list);
+sn_status sn_name_colliders(sn_reader* r, json_t* list, const json_t* bodies);
 sn_status sn_check_names_differ(sn_reader* r, const sn_place* list_at, sn_names names);
+// None of them may be the name of a body.
+sn_status sn_check_no_body_names(sn_reader* r, const sn_place* list_at, sn_names names);
 
 // The index of a name in `names`.
 sn_status sn_value_reference(sn_reader* r, const sn_place* at, const json_t* value,

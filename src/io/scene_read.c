@@ -7,30 +7,19 @@
 
 #include "io/file.h"
 #include "io/scene_change.h"
+#include "io/scene_contact.h"
 #include "io/scene_gltf.h"
-#include "io/scene_json.h"
 #include "io/scene_mesh.h"
+#include "io/scene_motion.h"
 #include "io/scene_names.h"
+#include "io/scene_table.h"
 #include "io/scene_write.h"
 #include "math/quat.h"
-
-#define COUNT(array) (sizeof(array) / sizeof(array)[0])
-#define TABLE(fields) fields, COUNT(fields)
-#define AT(type, member) .offset = offsetof(type, member)
-#define OPTIONAL .optional = true
-#define CHOICES(array) .choices = array, .choice_count = COUNT(array)
-#define FROM_TO(least, most) .range = {.lo = least, .hi = most}
-#define FROM_BELOW(least, end) .range = {.lo = least, .hi = end, .below = true}
-#define ABOVE_TO(bound, most) .range = {.lo = bound, .hi = most, .above = true}
-#define ABOVE_BELOW(bound, end) .range = {.lo = bound, .hi = end, .above = true, .below = true}
 
 // What the contract of the format promises and this version cannot do. Delete a row here, and give
 // the key or choice its place in a table below, once it can.
 static const sn_absence absences[] = {
-    {"mode", "dynamic", "write \"mode\": \"quasistatic\""},
     {"muscles", NULL, "remove the key"},
-    {"colliders", NULL, "remove the key"},
-    {"contact", NULL, "remove the key"},
     {"bodies[].regions", NULL, "remove the key"},
     {"bodies[].maps", NULL, "remove the key"},
     {"bodies[].type", "tet", "write \"flesh\""},
@@ -39,6 +28,7 @@ static const sn_absence absences[] = {
     {"bodies[].type", "water", "write \"flesh\""},
     {"bodies[].surface", ".fbx", "convert the mesh to glTF, OBJ or PLY"},
     {"bones[].mesh", ".fbx", "convert the mesh to glTF, OBJ or PLY"},
+    {"colliders[].mesh", ".fbx", "convert the mesh to glTF, OBJ or PLY"},
     {"bodies[].material.model", "fixed-corotated", "write \"corotated\""},
     {"bodies[].material.model", "stable-neo-hookean", "write \"corotated\""},
     {"bodies[].material.model", "neo-hookean", "write \"corotated\""},
@@ -66,50 +56,6 @@ static const sn_absence absences[] = {
     {"output.fields[]", "activation", "remove it"},
     {"output.fields[]", "contacts", "remove it"},
 };
-
-// Motion
-
-static const sn_field keyframe_fields[] = {
-    {"frame", NULL, sn_read_number, AT(sn_keyframe, frame), FROM_TO(-1e9, 1e9)},
-    {"translate", "[0, 0, 0]", sn_read_length_vector, AT(sn_keyframe, translate)},
-    {"rotate", "[0, 0, 0, 1]", sn_read_quat, AT(sn_keyframe, rotate)},
-    {"pivot", "[0, 0, 0]", sn_read_length_vector, AT(sn_keyframe, pivot)},
-};
-static const sn_table keyframe_table = {
-    "a keyframe {\"frame\": 1, \"translate\": [x, y, z], \"rotate\": [x, y, z, w], \"pivot\": [x, "
-    "y, z]}",
-    TABLE(keyframe_fields), NULL};
-
-// Keys must follow one another in time. @param first_frame frame of the first key
-static sn_status check_ascending(sn_reader* r, const sn_place* at, const void* first_frame,
-                                 size_t stride, uint32_t count) {
-  for (uint32_t i = 1; i < count; ++i) {
-    double before, frame;
-    memcpy(&before, (const char*)first_frame + (i - 1) * stride, sizeof before);
-    memcpy(&frame, (const char*)first_frame + i * stride, sizeof frame);
-    if (frame > before) continue;
-    sn_place key_at = sn_place_index(at, i), frame_at = sn_place_key(&key_at, "frame");
-    return sn_read_fail(r, &frame_at, "found %g after %g, expected frames that ascend", frame,
-                        before);
-  }
-  return SN_OK;
-}
-
-// The target's offset is that of an sn_motion.
-static sn_status read_motion(sn_reader* r, const sn_place* at, json_t* owner, const sn_field* field,
-                             void* target) {
-  json_t* value = json_object_get(owner, field->key);
-  sn_motion* motion = (sn_motion*)((char*)target + field->offset);
-  if (json_is_object(value)) return sn_read_gltf_motion(r, at, value, motion);
-  const sn_field keys = {.key = field->key,
-                         .offset = offsetof(sn_motion, keys),
-                         .count_offset = offsetof(sn_motion, key_count),
-                         .item_size = sizeof *motion->keys,
-                         .table = &keyframe_table};
-  SN_TRY(sn_read_list(r, at, owner, &keys, motion));
-  if (motion->key_count == 0) return SN_OK;
-  return check_ascending(r, at, &motion->keys[0].frame, sizeof *motion->keys, motion->key_count);
-}
 
 // Where
 
@@ -250,13 +196,6 @@ static sn_status read_material(sn_reader* r, const sn_place* at, json_t* owner,
 
 // Bodies
 
-// A length, or null: chosen when the model is built.
-static sn_status read_cell(sn_reader* r, const sn_place* at, json_t* owner, const sn_field* field,
-                           void* target) {
-  if (json_is_null(json_object_get(owner, field->key))) return SN_OK;
-  return sn_read_length(r, at, owner, field, target);
-}
-
 // Levels, or null: no limit.
 static sn_status read_coarsen(sn_reader* r, const sn_place* at, json_t* owner,
                               const sn_field* field, void* target) {
@@ -323,11 +262,12 @@ static const sn_field body_fields[] = {
     {"name", NULL, sn_read_body_name, AT(sn_body_desc, name), OPTIONAL, .expected = "a name"},
     {"type", "\"flesh\"", sn_read_choice, .offset = SN_NO_TARGET, CHOICES(body_types)},
     {"surface", NULL, sn_read_string, AT(sn_body_desc, surface), .expected = "the file of a mesh"},
-    {"cell", "null", read_cell, AT(sn_body_desc, cell), ABOVE_TO(0, 1e9)},
+    {"cell", "null", sn_read_length_or_null, AT(sn_body_desc, cell), ABOVE_TO(0, 1e9)},
     {"coarsen", "null", read_coarsen, AT(sn_body_desc, coarsen), FROM_TO(0, 16)},
     {"material", "{}", read_material, AT(sn_body_desc, material)},
     {"density", "1060", sn_read_number, AT(sn_body_desc, density), ABOVE_TO(0, 1e9)},
     {"damping", "0.001", sn_read_number, AT(sn_body_desc, damping), FROM_TO(0, 1e6)},
+    {"drag", "0", sn_read_number, AT(sn_body_desc, drag), FROM_TO(0, 1e6)},
     {"initial", "{}", sn_read_object, .table = &initial_table},
 };
 static const sn_table body_table = {"a body {\"surface\": \"mesh.obj\"}", TABLE(body_fields),
@@ -367,7 +307,7 @@ static const sn_field bone_fields[] = {
     {"mesh", NULL, sn_read_string, AT(sn_bone_desc, surface), OPTIONAL,
      .expected = "the file of a mesh"},
     {"capsule", NULL, sn_read_object, AT(sn_bone_desc, capsule), OPTIONAL, .table = &capsule_table},
-    {"motion", "[]", read_motion, AT(sn_bone_desc, motion)},
+    {"motion", "[]", sn_read_motion, AT(sn_bone_desc, motion)},
 };
 static const sn_table bone_table = {"a bone with \"mesh\" or \"capsule\", and \"motion\"",
                                     TABLE(bone_fields), finish_bone};
@@ -402,7 +342,7 @@ static const sn_field fixed_fields[] = {
     {"body", NULL, sn_read_body_reference, AT(sn_fixed_desc, body)},
     {"bone", NULL, sn_read_bone_reference, AT(sn_fixed_desc, bone), OPTIONAL},
     {"where", NULL, read_where, AT(sn_fixed_desc, where)},
-    {"motion", "[]", read_motion, AT(sn_fixed_desc, motion), OPTIONAL},
+    {"motion", "[]", sn_read_motion, AT(sn_fixed_desc, motion), OPTIONAL},
 };
 static const sn_table fixed_table = {"a constraint {\"body\": \"name\", \"where\": {...}}",
                                      TABLE(fixed_fields), finish_fixed};
@@ -456,7 +396,7 @@ static sn_status read_load(sn_reader* r, const sn_place* at, json_t* owner, cons
                            .item_size = sizeof *force->keys,
                            .table = &load_table};
     SN_TRY(sn_read_list(r, at, owner, &keys, force));
-    return check_ascending(r, at, &force->keys[0].frame, sizeof *force->keys, force->key_count);
+    return sn_check_ascending(r, at, &force->keys[0].frame, sizeof *force->keys, force->key_count);
   }
   if (!json_is_array(value) || json_array_size(value) != 3) {
     return sn_read_mismatch(r, at, value,
@@ -535,6 +475,8 @@ static const sn_choice linear_solvers[] = {{"multigrid", SN_LINEAR_MULTIGRID},
                                            {"cg", SN_LINEAR_CG},
                                            {"jacobi-cg", SN_LINEAR_JACOBI_CG},
                                            {"auto", SN_LINEAR_MULTIGRID}};
+static const sn_choice integrators[] = {{"bdf2", SN_INTEGRATOR_BDF2},
+                                        {"euler", SN_INTEGRATOR_EULER}};
 static const sn_choice precisions[] = {{"double", 0}};
 static const sn_field solver_fields[] = {
     {"linear", "\"multigrid\"", sn_read_choice, AT(sn_solver_opts, linear),
@@ -542,6 +484,8 @@ static const sn_field solver_fields[] = {
     {"newton", "{}", sn_read_object, .table = &newton_table},
     {"krylov", "{}", sn_read_object, .table = &krylov_table},
     {"multigrid", "{}", sn_read_object, .table = &multigrid_table},
+    {"integrator", "\"bdf2\"", sn_read_choice, AT(sn_solver_opts, integrator),
+     CHOICES(integrators)},
     {"threads", "0", sn_read_integer, AT(sn_solver_opts, threads), FROM_TO(0, 256)},
     {"precision", "\"double\"", sn_read_choice, .offset = SN_NO_TARGET, CHOICES(precisions)},
 };
@@ -581,6 +525,20 @@ static sn_status read_frames(sn_reader* r, const sn_place* at, json_t* owner, co
   return SN_OK;
 }
 
+// A number, or null: room to divide a frame where `substeps` leaves any.
+static sn_status read_max_substeps(sn_reader* r, const sn_place* at, json_t* owner,
+                                   const sn_field* field, void* target) {
+  sn_scene* scene = target;
+  if (json_is_null(json_object_get(owner, field->key))) {
+    scene->max_substeps = scene->substeps > 8 ? scene->substeps : 8;
+    return SN_OK;
+  }
+  SN_TRY(sn_read_integer(r, at, owner, field, target));
+  if (scene->max_substeps >= scene->substeps) return SN_OK;
+  return sn_read_fail(r, at, "found %d, expected no less than \"substeps\", which is %d",
+                      scene->max_substeps, scene->substeps);
+}
+
 // A number against `up`, or a vector.
 static sn_status read_gravity(sn_reader* r, const sn_place* at, json_t* owner,
                               const sn_field* field, void* target) {
@@ -605,7 +563,8 @@ static const sn_choice modes[] = {{"dynamic", SN_MODE_DYNAMIC},
 #define LIST(items, counter, type) \
   AT(sn_scene, items), .count_offset = offsetof(sn_scene, counter), .item_size = sizeof(type)
 
-// In the order of reading: lengths need `unit`, gravity needs `up`, references need their bodies.
+// In the order of reading: lengths need `unit`, gravity needs `up`, references need
+// what they name.
 static const sn_field scene_fields[] = {
     {"sinew", "1", sn_read_integer, .offset = SN_NO_TARGET, FROM_TO(1, 1)},
     {"unit", "1", sn_read_number, AT(sn_scene, unit), FROM_TO(1e-9, 1e9)},
@@ -613,6 +572,7 @@ static const sn_field scene_fields[] = {
     {"fps", "24", sn_read_number, AT(sn_scene, fps), ABOVE_TO(0, 1e6)},
     {"frames", "[1, 48]", read_frames, FROM_TO(1, 10000000)},
     {"substeps", "1", sn_read_integer, AT(sn_scene, substeps), FROM_TO(1, 1000)},
+    {"max_substeps", "null", read_max_substeps, AT(sn_scene, max_substeps), FROM_TO(1, 1000)},
     {"preroll", "0", sn_read_integer, AT(sn_scene, preroll), FROM_TO(0, 100000)},
     {"gravity", "9.81", read_gravity, FROM_TO(-SN_COORDINATE_MAX, SN_COORDINATE_MAX)},
     {"mode", "\"dynamic\"", sn_read_choice, AT(sn_scene, mode), CHOICES(modes)},
@@ -627,10 +587,21 @@ static const sn_field scene_fields[] = {
      .table = &fixed_table, FROM_TO(0, 100000)},
     {"forces", "[]", sn_read_body_references, LIST(forces, force_count, sn_force_desc),
      .table = &force_table, FROM_TO(0, 100000)},
+    {"colliders", "[]", sn_read_colliders, LIST(colliders, collider_count, sn_collider_desc),
+     .table = &sn_collider_table, FROM_TO(0, 10000)},
+    {"contact", "{}", sn_read_object, AT(sn_scene, contact), .table = &sn_contact_table},
     {"solver", "{}", sn_read_object, AT(sn_scene, solver), .table = &solver_table},
     {"output", "{}", sn_read_object, AT(sn_scene, output), .table = &output_table},
 };
-static const sn_table scene_table = {"a scene {\"bodies\": [...]}", TABLE(scene_fields), NULL};
+
+static sn_status finish_scene(sn_reader* r, const sn_place* at, json_t* object, void* target) {
+  (void)r, (void)at, (void)object;
+  sn_collider_defaults(target);
+  return SN_OK;
+}
+
+static const sn_table scene_table = {"a scene {\"bodies\": [...]}", TABLE(scene_fields),
+                                     finish_scene};
 
 // Loading
 

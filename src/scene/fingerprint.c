@@ -61,6 +61,7 @@ static void add_body(hasher* h, const sn_body_desc* body) {
   add_double(h, body->material.lambda);
   add_double(h, body->density);
   add_double(h, body->damping);
+  add_double(h, body->drag);
   for (int i = 0; i < 9; ++i) add_double(h, body->initial.rotate.m[i / 3][i % 3]);
   add_vec3(h, body->initial.translate);
   add_vec3(h, body->velocity);
@@ -69,16 +70,48 @@ static void add_body(hasher* h, const sn_body_desc* body) {
   add_int(h, (int64_t)body->scramble.seed);
 }
 
+static void add_capsule(hasher* h, const sn_capsule* capsule) {
+  add_vec3(h, capsule->from);
+  add_vec3(h, capsule->to);
+  add_double(h, capsule->radius);
+}
+
 static void add_bone(hasher* h, const sn_bone_desc* bone) {
   add_int(h, bone->kind);
   if (bone->kind == SN_BONE_MESH) {
     add_mesh(h, &bone->mesh);
   } else {
-    add_vec3(h, bone->capsule.from);
-    add_vec3(h, bone->capsule.to);
-    add_double(h, bone->capsule.radius);
+    add_capsule(h, &bone->capsule);
   }
   add_motion(h, &bone->motion);
+}
+
+// Only what the kind of shape has is set, and the rest is zero.
+static void add_collider(hasher* h, const sn_collider_desc* collider) {
+  add_int(h, collider->kind);
+  add_vec3(h, collider->position);
+  add_vec3(h, collider->normal);
+  add_double(h, collider->radius);
+  add_vec3(h, collider->half);
+  add_capsule(h, &collider->capsule);
+  if (collider->kind == SN_COLLIDER_MESH) add_mesh(h, &collider->mesh);
+  add_motion(h, &collider->motion);
+  add_double(h, collider->friction);
+  add_double(h, collider->stiffness);
+}
+
+static void add_contact(hasher* h, const sn_contact_opts* contact) {
+  add_int(h, contact->self);
+  add_double(h, contact->stiffness);
+  add_double(h, contact->friction);
+  add_double(h, contact->thickness);
+  add_int(h, contact->ignore_count);
+  for (uint32_t i = 0; i < contact->ignore_count; ++i) {
+    for (int k = 0; k < 2; ++k) {
+      add_int(h, contact->ignore[i].side[k].is_collider);
+      add_int(h, contact->ignore[i].side[k].index);
+    }
+  }
 }
 
 static void add_connections(hasher* h, const sn_scene* scene) {
@@ -113,12 +146,16 @@ uint64_t sn_scene_fingerprint(const sn_scene* scene) {
   add_double(&h, scene->unit);
   add_double(&h, scene->fps);
   add_int(&h, scene->substeps);
+  add_int(&h, scene->max_substeps);
   add_int(&h, scene->preroll);
   add_vec3(&h, scene->gravity);
   add_int(&h, scene->mode);
   for (uint32_t i = 0; i < scene->body_count; ++i) add_body(&h, &scene->bodies[i]);
   for (uint32_t i = 0; i < scene->bone_count; ++i) add_bone(&h, &scene->bones[i]);
   add_connections(&h, scene);
+  add_int(&h, scene->collider_count);
+  for (uint32_t i = 0; i < scene->collider_count; ++i) add_collider(&h, &scene->colliders[i]);
+  add_contact(&h, &scene->contact);
   const sn_solver_opts* solver = &scene->solver;
   add_int(&h, solver->linear);
   add_int(&h, solver->newton_max);
@@ -129,5 +166,6 @@ uint64_t sn_scene_fingerprint(const sn_scene* scene) {
   add_double(&h, solver->multigrid.damping);
   add_int(&h, solver->multigrid.degree);
   add_int(&h, solver->multigrid.coarsest);
+  add_int(&h, solver->integrator);
   return h.value;
 }

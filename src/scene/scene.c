@@ -8,6 +8,7 @@ void sn_scene_destroy(sn_scene* scene) {
   if (!scene) return;
   for (uint32_t i = 0; i < scene->body_count; ++i) sn_mesh_destroy(&scene->bodies[i].mesh);
   for (uint32_t i = 0; i < scene->bone_count; ++i) sn_mesh_destroy(&scene->bones[i].mesh);
+  for (uint32_t i = 0; i < scene->collider_count; ++i) sn_mesh_destroy(&scene->colliders[i].mesh);
   sn_arena_destroy(scene->storage);  // the scene itself is in it
 }
 

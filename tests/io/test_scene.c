@@ -21,12 +21,14 @@ static const char tetrahedron[] =
 // Every key that this version has.
 static const char full_scene[] =
     "{\"sinew\": 1, \"unit\": 0.01, \"up\": \"z\", \"fps\": 29.97, \"frames\": [3, 12],"
-    " \"substeps\": 2, \"preroll\": 4, \"gravity\": [0.1, 0, -9.7], \"mode\": \"quasistatic\","
+    " \"substeps\": 2, \"max_substeps\": 5, \"preroll\": 4, \"gravity\": [0.1, 0, -9.7], \"mode\": "
+    "\"quasistatic\","
     " \"bodies\": [{\"name\": \"thigh\", \"type\": \"flesh\", \"surface\": \"tet.obj\", \"cell\": "
     "0.07,"
     "   \"coarsen\": 3, \"material\": {\"model\": \"corotated\", \"young\": 3.3e4, \"poisson\": "
     "0.47},"
-    "   \"density\": 1000.1, \"damping\": 0.003, \"initial\": {\"translate\": [0.1, 0.2, 0.3],"
+    "   \"density\": 1000.1, \"damping\": 0.003, \"drag\": 0.7, \"initial\": {\"translate\": [0.1, "
+    "0.2, 0.3],"
     "   \"rotate\": [1, 2, 3, 4], \"velocity\": [0.7, 0, 0],"
     "   \"scramble\": {\"kind\": \"random\", \"amount\": 1.5, \"seed\": 12345}}},"
     "  {\"surface\": \"tet.obj\", \"material\": {\"mu\": 4000.3, \"lambda\": 37000.1}},"
@@ -45,7 +47,18 @@ static const char full_scene[] =
     "0.3]},"
     "  {\"body\": \"thigh\", \"traction\": [{\"frame\": 1, \"value\": [0, 0, 0]},"
     "   {\"frame\": 9, \"value\": [0.1, 0.7, 0.9]}]}],"
-    " \"solver\": {\"linear\": \"cg\", \"newton\": {\"max\": 7, \"tolerance\": 1e-4},"
+    " \"colliders\": [{\"name\": \"floor\", \"shape\": \"plane\", \"position\": [0.1, 0.2, 0.3],"
+    "   \"normal\": [0.3, 0.1, 2], \"friction\": 0.7, \"stiffness\": 123.4},"
+    "  {\"shape\": \"sphere\", \"position\": [0.1, 0.1, 0.3], \"radius\": 0.7},"
+    "  {\"shape\": \"capsule\", \"from\": [0.1, 0, 0], \"to\": [0.3, 0, 0], \"radius\": 0.07},"
+    "  {\"shape\": \"box\", \"half\": [0.1, 0.3, 0.7], \"motion\": [{\"frame\": 1},"
+    "   {\"frame\": 7, \"translate\": [0.1, 0.3, 0.9]}]}, {\"name\": \"stone\",\"mesh\": "
+    "\"tet.obj\"}],"
+    " \"contact\": {\"self\": false, \"stiffness\": 333.3, \"friction\": 0.11, \"thickness\": "
+    "0.013,"
+    "   \"ignore\": [[\"thigh\", \"floor\"], [\"stone\", \"tet\"], [\"tet\", \"tet\"]]},"
+    " \"solver\": {\"linear\": \"cg\", \"integrator\": \"euler\", \"newton\": {\"max\": 7, "
+    "\"tolerance\": 1e-4},"
     "   \"krylov\": {\"max\": 77, \"tolerance\": 0.03}, \"threads\": 3, \"precision\": \"double\"},"
     " \"output\": {\"formats\": [\"pc2\"], \"fields\": [], \"checkpoint_every\": 5,"
     "   \"keep_checkpoints\": true}}";
@@ -88,10 +101,11 @@ static void assert_vector(sn_vec3 v, double x, double y, double z) {
 
 static void a_minimal_scene_has_every_default(void** unused) {
   (void)unused;
-  sn_scene* s = load_well("{" BODY ", " Q "}");
+  sn_scene* s = load_well("{" BODY "}");
   assert_true(s->unit == 1.0 && s->fps == 24.0);
-  assert_true(s->up == SN_UP_Y && s->mode == SN_MODE_QUASISTATIC);
+  assert_true(s->up == SN_UP_Y && s->mode == SN_MODE_DYNAMIC);
   assert_true(s->first_frame == 1 && s->last_frame == 48 && s->substeps == 1 && s->preroll == 0);
+  assert_int_equal(s->max_substeps, 8);
   assert_vector(s->gravity, 0.0, -9.81, 0.0);
   assert_int_equal(s->body_count, 1);
   assert_true(s->bone_count + s->attachment_count + s->fixed_count + s->force_count == 0);
@@ -103,7 +117,7 @@ static void a_minimal_scene_has_every_default(void** unused) {
   assert_true(body->cell == 0.0 && body->coarsen == -1);
   assert_true(body->material.mu == 12000.0 / (2.0 * (1.0 + 0.45)));
   assert_true(body->material.lambda == 12000.0 * 0.45 / ((1.0 + 0.45) * (1.0 - 2.0 * 0.45)));
-  assert_true(body->density == 1060.0 && body->damping == 0.001);
+  assert_true(body->density == 1060.0 && body->damping == 0.001 && body->drag == 0.0);
   const sn_rigid identity = {{{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}, {0, 0, 0}};
   assert_memory_equal(&body->initial, &identity, sizeof identity);
   assert_vector(body->velocity, 0, 0, 0);
@@ -112,7 +126,10 @@ static void a_minimal_scene_has_every_default(void** unused) {
   assert_int_equal(s->solver.linear, SN_LINEAR_MULTIGRID);
   assert_true(s->solver.newton_max == 10 && s->solver.newton_tolerance == 1e-3);
   assert_true(s->solver.krylov_max == 0 && s->solver.krylov_tolerance == 1e-2);
-  assert_int_equal(s->solver.threads, 0);
+  assert_true(s->solver.threads == 0 && s->solver.integrator == SN_INTEGRATOR_BDF2);
+  assert_int_equal(s->collider_count, 0);
+  assert_true(s->contact.self && s->contact.stiffness == 1000.0 && s->contact.friction == 0.3);
+  assert_true(s->contact.thickness == 0.0 && s->contact.ignore_count == 0);
   assert_true(s->output.checkpoint_every == 1 && !s->output.keep_checkpoints);
   sn_scene_destroy(s);
   assert_int_equal(sn_memory_used(), 0);
@@ -124,6 +141,7 @@ static void a_full_scene_is_read_in_metres(void** unused) {
   sn_scene* s = load_well(full_scene);
   assert_true(s->unit == unit && s->up == SN_UP_Z && s->fps == 29.97);
   assert_true(s->first_frame == 3 && s->last_frame == 12 && s->substeps == 2 && s->preroll == 4);
+  assert_true(s->max_substeps == 5 && s->mode == SN_MODE_QUASISTATIC);
   assert_vector(s->gravity, 0.1, 0.0, -9.7);
   assert_int_equal(s->body_count, 3);
   assert_string_equal(s->bodies[1].name, "tet");
@@ -132,6 +150,7 @@ static void a_full_scene_is_read_in_metres(void** unused) {
 
   const sn_body_desc* body = &s->bodies[0];
   assert_true(body->cell == 0.07 * unit && body->coarsen == 3);
+  assert_true(body->damping == 0.003 && body->drag == 0.7);
   assert_true(body->mesh.positions[3] == 1.1 * unit);
   assert_true(body->material.mu == 3.3e4 / (2.0 * (1.0 + 0.47)));
   assert_true(s->bodies[1].material.mu == 4000.3 && s->bodies[1].material.lambda == 37000.1);
@@ -167,6 +186,7 @@ static void a_full_scene_is_read_in_metres(void** unused) {
 
   assert_true(s->solver.linear == SN_LINEAR_CG && s->solver.newton_max == 7);
   assert_true(s->solver.krylov_max == 77 && s->solver.threads == 3);
+  assert_int_equal(s->solver.integrator, SN_INTEGRATOR_EULER);
   assert_true(s->output.checkpoint_every == 5 && s->output.keep_checkpoints);
   sn_scene_destroy(s);
   assert_int_equal(sn_memory_used(), 0);
@@ -201,10 +221,36 @@ static void assert_same_bodies(const sn_scene* a, const sn_scene* b) {
     assert_true(p->coarsen == q->coarsen && p->scramble.kind == q->scramble.kind);
     assert_memory_equal(&p->cell, &q->cell, sizeof p->cell);
     assert_memory_equal(&p->material, &q->material, sizeof p->material);
-    assert_true(p->density == q->density && p->damping == q->damping);
+    assert_true(p->density == q->density && p->damping == q->damping && p->drag == q->drag);
     assert_memory_equal(&p->initial, &q->initial, sizeof p->initial);
     assert_memory_equal(&p->velocity, &q->velocity, sizeof p->velocity);
     assert_true(p->scramble.amount == q->scramble.amount && p->scramble.seed == q->scramble.seed);
+  }
+}
+
+static void assert_same_contact(const sn_scene* a, const sn_scene* b) {
+  assert_int_equal(a->collider_count, b->collider_count);
+  for (uint32_t i = 0; i < a->collider_count; ++i) {
+    const sn_collider_desc *p = &a->colliders[i], *q = &b->colliders[i];
+    assert_string_equal(p->name, q->name);
+    assert_int_equal(p->kind, q->kind);
+    assert_memory_equal(&p->position, &q->position, sizeof p->position);
+    assert_memory_equal(&p->normal, &q->normal, sizeof p->normal);
+    assert_memory_equal(&p->half, &q->half, sizeof p->half);
+    assert_memory_equal(&p->capsule, &q->capsule, sizeof p->capsule);
+    assert_true(p->radius == q->radius && p->friction == q->friction);
+    assert_true(p->stiffness == q->stiffness);
+    assert_same_mesh(&p->mesh, &q->mesh);
+    assert_same_motion(&p->motion, &q->motion);
+  }
+  const sn_contact_opts *p = &a->contact, *q = &b->contact;
+  assert_true(p->self == q->self && p->stiffness == q->stiffness && p->friction == q->friction);
+  assert_true(p->thickness == q->thickness && p->ignore_count == q->ignore_count);
+  for (uint32_t i = 0; i < p->ignore_count; ++i) {
+    for (int k = 0; k < 2; ++k) {
+      sn_contact_side c = p->ignore[i].side[k], d = q->ignore[i].side[k];
+      assert_true(c.is_collider == d.is_collider && c.index == d.index);
+    }
   }
 }
 
@@ -212,6 +258,7 @@ static void assert_same_scene(const sn_scene* a, const sn_scene* b) {
   assert_true(a->unit == b->unit && a->up == b->up && a->fps == b->fps && a->mode == b->mode);
   assert_true(a->first_frame == b->first_frame && a->last_frame == b->last_frame);
   assert_true(a->substeps == b->substeps && a->preroll == b->preroll);
+  assert_int_equal(a->max_substeps, b->max_substeps);
   assert_memory_equal(&a->gravity, &b->gravity, sizeof a->gravity);
   assert_same_bodies(a, b);
   assert_int_equal(a->bone_count, b->bone_count);
@@ -242,6 +289,7 @@ static void assert_same_scene(const sn_scene* a, const sn_scene* b) {
     assert_memory_equal(p->keys, q->keys, p->key_count * sizeof *p->keys);
     assert_same_where(&p->where, &q->where);
   }
+  assert_same_contact(a, b);
   assert_memory_equal(&a->solver, &b->solver, sizeof a->solver);
   assert_memory_equal(&a->output, &b->output, sizeof a->output);
 }
@@ -264,6 +312,9 @@ static void a_saved_scene_reads_back_bit_for_bit(void** unused) {
   (void)unused;
   assert_round_trip("{" BODY ", " Q "}");
   assert_round_trip(full_scene);
+  assert_round_trip("{" BODY
+                    ", \"up\": \"z\", \"colliders\": [{\"normal\": [3, 1, 1], \"shape\": "
+                    "\"plane\"}, {\"shape\": \"plane\"}], \"substeps\": 20}");
   assert_round_trip("{" BODY ", " Q
                     ", \"unit\": 0.0254, \"gravity\": -0.0, \"fps\": 23.976023976023978}");
   assert_round_trip("{\"bodies\": [{\"surface\": \"tet.obj\", \"material\": \"flesh\"}], " Q "}");
@@ -362,14 +413,6 @@ static void unknown_keys_name_the_nearest(void** unused) {
 static void what_is_not_there_yet_is_said_so(void** unused) {
   (void)unused;
   const refusal rows[] = {
-      {"{" BODY "}",
-       "mode: \"dynamic\" (the default) is not in this version of Sinew (0.1.0); write "
-       "\"mode\": \"quasistatic\""},
-      {"{" BODY ", \"mode\": \"dynamic\"}",
-       "mode: \"dynamic\" (the default) is not in this version"},
-      {WITH("\"colliders\": []"),
-       "scene.json: colliders: not in this version of Sinew (0.1.0); remove the key"},
-      {WITH("\"contact\": {}"), "contact: not in this version"},
       {WITH("\"muscles\": []"), "muscles: not in this version"},
       {WITH_BODY("\"regions\": []"), "bodies[0].regions: not in this version"},
       {WITH_BODY("\"maps\": {}"), "bodies[0].maps: not in this version"},
@@ -381,6 +424,8 @@ static void what_is_not_there_yet_is_said_so(void** unused) {
        "bodies[0].surface: \".fbx\" is not in this version"},
       {WITH("\"bones\": [{\"mesh\": \"a.fbx\"}]"),
        "bones[0].mesh: \".fbx\" is not in this version"},
+      {WITH("\"colliders\": [{\"mesh\": \"a.fbx\"}]"),
+       "colliders[0].mesh: \".fbx\" is not in this version"},
       {WITH("\"bones\": [{\"mesh\": \"tet.obj\", \"motion\": {\"from\": \"bone.pc2\", \"node\": "
             "\"a\"}}]"),
        "bones[0].motion.from: \".pc2\" is not in this version of Sinew (0.1.0); take a .glb"},
@@ -413,6 +458,10 @@ static void values_of_the_world_are_checked(void** unused) {
       {WITH("\"frames\": [1.5, 5]"), "frames[0]: found 1.5, expected a whole number"},
       {WITH("\"frames\": [7, 5]"), "frames: found [7, 5], expected the first"},
       {WITH("\"substeps\": 0"), "substeps: found 0, expected a whole number from 1 to 1000"},
+      {WITH("\"max_substeps\": 0"),
+       "max_substeps: found 0, expected a whole number from 1 to 1000"},
+      {WITH("\"substeps\": 4, \"max_substeps\": 3"),
+       "max_substeps: found 3, expected no less than \"substeps\", which is 4"},
       {WITH("\"preroll\": -1"), "preroll: found -1, expected a whole number from 0"},
       {WITH("\"gravity\": \"down\""), "gravity: found \"down\", expected a number of m/s2"},
       {WITH("\"gravity\": [1, 2]"), "gravity: found a list of 2, expected a vector [x, y, z]"},
@@ -426,6 +475,8 @@ static void values_of_the_world_are_checked(void** unused) {
       {"{" Q ", \"bodies\": {}}", "bodies: found an empty object, expected a list"},
       {"{" Q ", \"bodies\": [3]}", "bodies[0]: found 3, expected a body"},
       {WITH("\"solver\": {\"linear\": \"jakobi-cg\"}"), "did you mean \"jacobi-cg\"?"},
+      {WITH("\"solver\": {\"integrator\": \"bdf1\"}"),
+       "solver.integrator: found \"bdf1\", expected \"bdf2\" or \"euler\"; did you mean \"bdf2\"?"},
       {WITH("\"solver\": {\"newton\": {\"max\": 0}}"), "solver.newton.max: found 0, expected"},
       {WITH("\"solver\": {\"newton\": {\"tolerance\": 1}}"),
        "solver.newton.tolerance: found 1, expected a number above 0 and below 1"},
@@ -490,6 +541,8 @@ static void values_of_bodies_are_checked(void** unused) {
       {WITH_BODY("\"material\": 3"), "bodies[0].material: found 3, expected a library name or {"},
       {WITH_BODY("\"density\": 0"), "bodies[0].density: found 0, expected a number above 0"},
       {WITH_BODY("\"damping\": -1"), "bodies[0].damping: found -1, expected a number of 0 or more"},
+      {WITH_BODY("\"drag\": -1"), "bodies[0].drag: found -1, expected a number of 0 or more"},
+      {WITH_BODY("\"drag\": 2e6"), "bodies[0].drag: found 2000000, expected a number"},
       {WITH_BODY("\"initial\": {\"rotate\": [0, 0, 0, 0]}"),
        "bodies[0].initial.rotate: found a length of 0, expected a rotation [x, y, z, w]"},
       {WITH_BODY("\"initial\": {\"rotate\": [0, 0, 0]}"), "found a list of 3, expected a rotation"},
@@ -613,6 +666,23 @@ static void names_are_found_for_the_nameless(void** unused) {
   sn_scene_destroy(s);
 }
 
+static void a_frame_may_be_divided_as_often_as_it_must(void** unused) {
+  (void)unused;
+  const struct {
+    const char* text;
+    int most;
+  } rows[] = {{WITH("\"substeps\": 3"), 8},
+              {WITH("\"substeps\": 20"), 20},
+              {WITH("\"max_substeps\": null"), 8},
+              {WITH("\"substeps\": 3, \"max_substeps\": 3"), 3},
+              {WITH("\"max_substeps\": 1000"), 1000}};
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+    sn_scene* s = load_well(rows[i].text);
+    assert_int_equal(s->max_substeps, rows[i].most);
+    sn_scene_destroy(s);
+  }
+}
+
 static void gravity_points_against_up(void** unused) {
   (void)unused;
   sn_scene* s = load_well(WITH("\"up\": \"x\", \"gravity\": 1.5"));
@@ -704,7 +774,7 @@ static void wrong_changes_are_wrong_usage(void** unused) {
       {"bodies.name.cell=1", "found entry \"name\" of a list, expected 0 to 2"},
       {"frames.9=1", "found entry \"9\" of a list, expected 0 to 1"},
       {"bodies.99999999999999999999999.cell=1", "expected 0 to 2"},
-      {"colliders.0.friction=1", "the scene has no list \"colliders\" with an entry 0"},
+      {"muscles.0.friction=1", "the scene has no list \"muscles\" with an entry 0"},
       {"unit.x=1", "neither object nor list; set it as a whole"},
       {"unit.x.y=1", "neither object nor list; set it as a whole"},
       {"output.fields.0=strain", "the list is empty"},
@@ -804,7 +874,7 @@ static void each_key_may_be_left_out_or_is_missed(void** unused) {
     sn_scene* scene;
     sn_error err;
     bool needed =
-        strcmp(key, "bodies") == 0 || strcmp(key, "bones") == 0 || strcmp(key, "mode") == 0;
+        strcmp(key, "bodies") == 0 || strcmp(key, "bones") == 0 || strcmp(key, "colliders") == 0;
     assert_int_equal(load_text(text, &scene, &err), needed ? SN_ERR_INPUT : SN_OK);
     sn_scene_destroy(scene);
     free(text);
@@ -906,6 +976,7 @@ int main(void) {
       TEST(values_of_bodies_are_checked),
       TEST(values_of_bones_and_ties_are_checked),
       TEST(names_are_found_for_the_nameless),
+      TEST(a_frame_may_be_divided_as_often_as_it_must),
       TEST(gravity_points_against_up),
       TEST(paths_are_relative_to_the_scene),
       TEST(a_scene_that_is_not_there_is_named),

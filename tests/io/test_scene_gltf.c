@@ -108,11 +108,16 @@ static void any_other_surface_is_where_its_node_puts_it(void** unused) {
   make_tube(&t);
   sn_scene* s = load_well("{" Q
                           "\"bodies\": [{\"surface\": \"./tube.glb#plain\"}], \"bones\": "
-                          "[{\"mesh\": \"tube.glb#plain\"}]}");
+                          "[{\"mesh\": \"tube.glb#plain\"}], \"colliders\": [{\"mesh\": "
+                          "\"tube.glb#plain\", \"motion\": {\"from\": \"walk.glb\", \"node\": "
+                          "\"LeftArm\"}}]}");
+  assert_string_equal(s->colliders[0].name, "tube2");
+  assert_true(s->colliders[0].motion.key_count > 1);
   for (int v = 0; v < TUBE_VERTICES; ++v) {
     const double *p = t.positions + 3 * v, *moved = s->bodies[0].mesh.positions + 3 * v;
     assert_true(moved[0] == 3 - 2 * p[1] && moved[1] == 2 * p[0] && moved[2] == 2 * p[2]);
     assert_memory_equal(moved, s->bones[0].mesh.positions + 3 * v, 24);
+    assert_memory_equal(moved, s->colliders[0].mesh.positions + 3 * v, 24);
   }
   sn_scene_destroy(s);
   // Used twice it is taken as it is in the file.

@@ -210,9 +210,10 @@ def bad_scenes_are_refused_with_place_and_remedy():
         (dict(SCENE, forces=[{"where": {"box": [[5, 5, 5], [6, 6, 6]]}, "force": [1, 0, 0]}]), ["forces[0]"]),
         ('{"mode": "quasistatic",\n  "bodies": [}', ["scene.json:2:"]),
         ("", ["scene.json"]),
-        (dict(SCENE, colliders=[{"shape": "plane"}]), ["colliders", "version"]),
+        (dict(SCENE, muscles=[]), ["muscles", "version"]),
+        (dict(SCENE, colliders=[{"shape": "plain"}]), ["colliders[0].shape", "plane"]),
         (changed("bodies.0.surface", "../../etc/passwd"), ["bodies[0].surface"]),
-        (dict(SCENE, mode="dynamic"), ["mode", "quasistatic"]),
+        (dict(SCENE, mode="quasistatics"), ["mode", "quasistatic"]),
     ]
     for number, (scene, parts) in enumerate(cases):
         expect_refused(Place(f"bad_scene{number}", scene), 2, *parts)
