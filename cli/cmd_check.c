@@ -29,7 +29,8 @@ static void print_body(const sn_scene* scene, const sn_body_info* info) {
   printf("  attached    %llu nodes, %llu fixed%s\n", (unsigned long long)info->attached_node_count,
          (unsigned long long)info->fixed_node_count,
          info->held ? "" : "; parts that nothing holds keep their start pose");
-  printf("  volume      %.6g m3, mass %.6g kg\n", info->volume, info->mass);
+  printf("  volume      %.6g m3, filled %.6g m3, mass %.6g kg\n", info->volume, info->filled_volume,
+         info->mass);
 }
 
 static void print_body_json(const sn_scene* scene, const sn_body_info* info, double bytes) {
@@ -38,14 +39,15 @@ static void print_body_json(const sn_scene* scene, const sn_body_info* info, dou
   print_levels(info, ", ");
   printf(
       "], \"hanging_cells\": %llu, \"nodes\": %llu, \"unknowns\": %llu, \"attached_nodes\": %llu, "
-      "\"fixed_nodes\": %llu, \"outside_vertices\": %llu, \"volume\": %.9g, \"mass\": %.9g, "
+      "\"fixed_nodes\": %llu, \"outside_vertices\": %llu, \"volume\": %.9g, \"filled_volume\": "
+      "%.9g, \"mass\": %.9g, "
       "\"held\": %s, \"degenerate_triangles\": %u, \"duplicate_triangles\": %u, "
       "\"flipped_triangles\": %u, \"unreferenced_vertices\": %u, \"estimated_bytes\": %.0f}",
       (unsigned long long)info->hanging_cell_count, (unsigned long long)info->node_count,
       (unsigned long long)info->unknown_count, (unsigned long long)info->attached_node_count,
       (unsigned long long)info->fixed_node_count, (unsigned long long)info->outside_vertex_count,
-      info->volume, info->mass, info->held ? "true" : "false", info->mesh.degenerate_triangles,
-      info->mesh.duplicate_triangles, info->mesh.flipped_triangles,
+      info->volume, info->filled_volume, info->mass, info->held ? "true" : "false",
+      info->mesh.degenerate_triangles, info->mesh.duplicate_triangles, info->mesh.flipped_triangles,
       info->mesh.unreferenced_vertices, bytes);
 }
 

@@ -27,6 +27,7 @@ typedef struct sn_body_info {
   uint64_t hanging_cell_count;    ///< cells with a hanging corner
   uint64_t outside_vertex_count;  ///< surface vertices outside every cell, tied to the nearest
   double volume;                  ///< of the cells, m3
+  double filled_volume;           ///< of the flesh itself, m3
   double mass;                    ///< kg
   bool held;                      ///< false: nothing holds it, its start pose is kept
   sn_mesh_report mesh;            ///< what was left out of the surface

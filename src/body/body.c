@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "math/vec.h"
+#include "octree/octree_fill.h"
 
 // Measured on the project's test bodies: cells of an octree for each cell-sized piece of surface,
 // and finest cells that the surface cuts. See docs/theory/octree.md.
@@ -78,8 +79,9 @@ static sn_status build_tree(const sn_octree_input* input, sn_pool* pool, sn_aren
   }
 }
 
-static sn_status set_material(const sn_body_desc* desc, sn_arena* arena, sn_body* body,
-                              sn_error* err) {
+// Cells that the skin cuts weigh what is in them.
+static sn_status set_material(const sn_body_desc* desc, const float* fill, sn_arena* arena,
+                              sn_body* body, sn_error* err) {
   const sn_octree* tree = &body->tree;
   SN_TRY(SN_ARENA_RAW(arena, tree->cell_count, &body->mu, err));
   SN_TRY(SN_ARENA_RAW(arena, tree->cell_count, &body->lambda, err));
@@ -88,8 +90,9 @@ static sn_status set_material(const sn_body_desc* desc, sn_arena* arena, sn_body
     body->mu[e] = (float)desc->material.mu;
     body->lambda[e] = (float)desc->material.lambda;
     // An eighth of the cell's mass to each corner, from the hanging ones on to the nodes.
-    double h = sn_octree_edge(tree, e), corner[8], node[8];
-    for (int c = 0; c < 8; ++c) corner[c] = desc->density * h * h * h / 8;
+    double h = sn_octree_edge(tree, e), volume = h * h * h * fill[e], corner[8], node[8];
+    for (int c = 0; c < 8; ++c) corner[c] = desc->density * volume / 8;
+    body->filled_volume += volume;
     const double* shares = corner;
     if (tree->hanging[e]) {
       sn_cell_corner_to_conform(sn_flesh_shape(tree, e), corner, node);
@@ -153,7 +156,10 @@ sn_status sn_body_build(const sn_scene* scene, uint32_t index, const sn_bone* bo
   body->tree_bytes = sn_arena_lap(arena, &held);
   SN_TRY(sn_families_build(&body->tree, pool, arena, scratch, &body->families, err));
   body->family_bytes = sn_arena_lap(arena, &held);
-  SN_TRY(set_material(desc, arena, body, err));
+  float* fill;
+  SN_TRY(SN_ARENA_RAW(scratch, body->tree.cell_count, &fill, err));
+  SN_TRY(sn_octree_fill(&body->tree, &body->surface, pool, scratch, fill, err));
+  SN_TRY(set_material(desc, fill, arena, body, err));
   body->material_bytes = sn_arena_lap(arena, &held);
   SN_TRY(SN_ARENA_RAW(arena, desc->mesh.vertex_count, &body->vertex_cells, err));
   SN_TRY(SN_ARENA_RAW(arena, 8 * (size_t)desc->mesh.vertex_count, &body->vertex_weights, err));
@@ -172,6 +178,7 @@ sn_body_info sn_body_get_info(const sn_body* body) {
                        .unknown_count = 3 * ((uint64_t)tree->node_count - body->held_count),
                        .fixed_node_count = body->held_count,
                        .outside_vertex_count = body->outside_vertex_count,
+                       .filled_volume = body->filled_volume,
                        .held = true,
                        .mesh = body->surface.report};
   for (uint32_t e = 0; e < tree->cell_count; ++e) {

@@ -37,9 +37,10 @@ typedef struct sn_body {
   sn_octree tree;
   sn_families families;
   sn_flesh flesh;
-  float* mu;          // of each cell, Pa
-  float* lambda;      // of each cell, Pa
-  double* node_mass;  // kg (node_count)
+  float* mu;             // of each cell, Pa
+  float* lambda;         // of each cell, Pa
+  double* node_mass;     // kg (node_count)
+  double filled_volume;  // of the cells' shares inside the skin, m3
 
   uint32_t* vertex_cells;  // the cell that carries each vertex of the mesh (vertex_count)
   double* vertex_weights;  // of that cell's conforming nodes (8 x vertex_count)

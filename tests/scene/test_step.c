@@ -50,6 +50,21 @@ static void assert_same_file(const char* a, const char* b) {
   free(b_bytes);
 }
 
+// Cells that stick out of the block on all sides weigh what is inside.
+static void a_body_weighs_what_its_skin_encloses(void** unused) {
+  (void)unused;
+  loaded l = load_scene(
+      "{\"mode\": \"quasistatic\", \"bodies\": [{\"surface\": \"block.obj\", \"cell\": 0.13,"
+      " \"density\": 900, \"material\": {\"young\": 8000, \"poisson\": 0.4}}]}",
+      2);
+  sn_body_info info = sn_model_body(l.model, 0);
+  double volume = 1.4 * 0.6 * 0.4;
+  assert_near(info.volume, 11 * 5 * 4 * 0.13 * 0.13 * 0.13, 1e-12);
+  assert_near(info.filled_volume, volume, 1e-7 * volume);
+  assert_near(info.mass, 900 * volume, 1e-7 * 900 * volume);
+  unload(&l);
+}
+
 static void any_thread_count_gives_the_same_bytes(void** unused) {
   (void)unused;
   static const int THREADS[] = {1, 1, 2, 3, 8};  // twice with one: two runs
@@ -296,6 +311,8 @@ static void a_damaged_or_foreign_checkpoint_is_refused(void** unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(a_body_weighs_what_its_skin_encloses, make_block,
+                                      remove_scratch_folder),
       cmocka_unit_test_setup_teardown(any_thread_count_gives_the_same_bytes, make_block,
                                       remove_scratch_folder),
       cmocka_unit_test_setup_teardown(resuming_at_any_frame_gives_the_same_bytes, make_block,

@@ -262,6 +262,7 @@ def check_prints_what_would_be_built_and_writes_nothing():
     body = data["bodies"][0]
     expect(sum(body["cells_per_level"]) == body["cells"] and data["estimated_bytes"] > 0, str(data))
     expect(body["unknowns"] == 3 * body["nodes"], str(body))
+    expect(0 < body["filled_volume"] <= body["volume"] * (1 + 1e-6), str(body))
     expect(sorted(p.name for p in place.folder.iterdir()) == before, "check wrote something")
 
 
