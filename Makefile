@@ -7,6 +7,7 @@
 #   make lint       format, layers, house rules, cppcheck, clang-tidy
 #   make format     format the tree in place
 #   make bench      the benchmarks; table and plots in out/bench
+#   make scenes     simulate every scene of scenes/; table, runs and pictures in out/scenes
 #   make pictures   every scene as a picture in out/pictures; the demo's in docs/pictures
 #   make install    into PREFIX (default /usr/local), below DESTDIR if given
 #   make clean      remove what was built
@@ -21,10 +22,18 @@ JOBS        ?= $(shell nproc 2>/dev/null || echo 2)
 # The assets folder beside the checkout is optional; tests that want it are skipped without.
 run_tests = tools/run_tests.sh $(1) -j$(JOBS) $(2)
 
-.PHONY: all deps demo test sanitize lint format bench pictures install clean
+.PHONY: all meshes deps demo test sanitize lint format bench scenes pictures install clean
 
+# The meshes of the scenes are made, not kept.
 all: $(BUILD)/build.ninja
 	@cmake --build $(BUILD)
+	@[ scenes/meshes/.made -nt $(BUILD)/samples/shapes ] || $(MAKE) --no-print-directory meshes
+
+meshes:
+	@mkdir -p scenes/meshes
+	@$(BUILD)/samples/shapes scenes/meshes
+	@$(BUILD)/samples/creature scenes/meshes
+	@touch scenes/meshes/.made
 
 deps:
 	@tools/deps.sh
@@ -68,6 +77,10 @@ bench:
 	@echo "table    $(CURDIR)/out/bench/table.md"
 	@echo "plots    $(CURDIR)/out/bench"
 
+scenes: all
+	@python3 tests/whole/scenes.py $(BUILD)/sinew $(BUILD)/samples/shapes $(BUILD)/samples/creature \
+	  out/scenes --keep --pictures
+
 pictures: demo
 	@tools/pictures.sh $(BUILD) out/pictures
 
@@ -75,4 +88,4 @@ install: all
 	@DESTDIR=$(DESTDIR) cmake --install $(BUILD) --prefix $(PREFIX)
 
 clean:
-	rm -rf build build-* out
+	rm -rf build build-* out scenes/meshes

@@ -20,6 +20,7 @@ typedef struct render_options {
   const char* camera;
   const char* beside;  // another cache of the first body, drawn in a row below; NULL: none
   int frame;           // 0: a sheet
+  bool no_colliders;
   bool help;
 } render_options;
 
@@ -31,10 +32,18 @@ typedef struct drawn_body {
   float* marks;  // NULL without a group `dark`
 } drawn_body;
 
+// A collider in the frame at hand.
+typedef struct drawn_collider {
+  sn_mesh mesh;
+  float* positions;
+} drawn_collider;
+
 typedef struct picture {
   sn_scene* scene;
   drawn_body* bodies;
-  sn_drawn_surface* surfaces;
+  drawn_collider* colliders;
+  uint32_t collider_count;     // 0 with --no-colliders
+  sn_drawn_surface* surfaces;  // the colliders, then the bodies
   float* other;  // the first body's positions in the other cache, NULL without --beside
   sn_view view;
   uint32_t frame_count;  // that all bodies have
@@ -70,26 +79,81 @@ static sn_status open_body(const render_options* o, picture* p, uint32_t b, sn_e
   if (b == 0 || body->info.frame_count < p->frame_count) p->frame_count = body->info.frame_count;
   body->positions = malloc(sizeof(float) * 3 * body->mesh->vertex_count);
   if (!body->positions) return fail(err, SN_ERR_MEMORY, "out of memory");
-  p->surfaces[b] = (sn_drawn_surface){.positions = body->positions,
-                                      .vertex_count = body->mesh->vertex_count,
-                                      .triangles = body->mesh->triangles,
-                                      .triangle_count = body->mesh->triangle_count,
-                                      .base = sn_colour_skin(),
-                                      .mark = sn_colour_dark()};
+  sn_drawn_surface* surface = &p->surfaces[p->collider_count + b];
+  *surface = (sn_drawn_surface){.positions = body->positions,
+                                .vertex_count = body->mesh->vertex_count,
+                                .triangles = body->mesh->triangles,
+                                .triangle_count = body->mesh->triangle_count,
+                                .base = sn_colour_body(b),
+                                .mark = sn_colour_dark()};
   status = mark_dark_group(body, err);
-  p->surfaces[b].marks = body->marks;
+  surface->marks = body->marks;
   return status;
 }
 
-static sn_status load_frame(picture* p, uint32_t index, sn_error* err) {
+// Caches are in the unit of the scene's files, pictures in metres.
+static sn_status load_positions(const picture* p, const char* pc2, uint32_t index, uint32_t count,
+                                float* positions, sn_error* err) {
+  sn_status status = sn_pc2_read_frame(pc2, index, positions, err);
+  for (size_t i = 0; status == SN_OK && i < 3 * (size_t)count; ++i) {
+    positions[i] = (float)(positions[i] * p->scene->unit);
+  }
+  return status;
+}
+
+static sn_status load_bodies(picture* p, uint32_t index, sn_error* err) {
   for (uint32_t b = 0; b < p->scene->body_count; ++b) {
-    sn_status status = sn_pc2_read_frame(p->bodies[b].pc2, index, p->bodies[b].positions, err);
+    drawn_body* body = &p->bodies[b];
+    sn_status status =
+        load_positions(p, body->pc2, index, body->mesh->vertex_count, body->positions, err);
     if (status != SN_OK) return status;
   }
   return SN_OK;
 }
 
-// "AZIMUTH,ELEVATION" in degrees.
+static int frame_at(const picture* p, uint32_t index) {
+  return (int)p->bodies[0].info.first_frame + (int)index;
+}
+
+static void close_collider(drawn_collider* collider) {
+  sn_mesh_destroy(&collider->mesh);
+  free(collider->positions);
+  *collider = (drawn_collider){0};
+}
+
+static sn_status place_collider(picture* p, uint32_t c, int frame, sn_error* err) {
+  const sn_collider_desc* desc = &p->scene->colliders[c];
+  drawn_collider* collider = &p->colliders[c];
+  sn_rigid pose = sn_motion_at(&desc->motion, frame);
+  close_collider(collider);
+  sn_status status = sn_mesh_from_collider(desc, &pose, &p->view, &collider->mesh, err);
+  if (status != SN_OK) return status;
+  size_t count = 3 * (size_t)collider->mesh.vertex_count;
+  collider->positions = malloc(sizeof(float) * (count + 1));
+  if (!collider->positions) return fail(err, SN_ERR_MEMORY, "out of memory");
+  for (size_t i = 0; i < count; ++i) {
+    collider->positions[i] = (float)collider->mesh.positions[i];
+  }
+  bool floor = desc->kind == SN_COLLIDER_PLANE;
+  p->surfaces[c] = (sn_drawn_surface){.positions = collider->positions,
+                                      .vertex_count = collider->mesh.vertex_count,
+                                      .triangles = collider->mesh.triangles,
+                                      .triangle_count = collider->mesh.triangle_count,
+                                      .look = floor ? SN_LOOK_FLOOR : SN_LOOK_SOLID,
+                                      .base = sn_colour_stone()};
+  return SN_OK;
+}
+
+static sn_status load_frame(picture* p, uint32_t index, sn_error* err) {
+  sn_status status = load_bodies(p, index, err);
+  for (uint32_t c = 0; c < p->collider_count && status == SN_OK; ++c) {
+    status = place_collider(p, c, frame_at(p, index), err);
+  }
+  return status;
+}
+
+// "AZIMUTH,ELEVATION" in degrees. All frames of the bodies are to be seen, colliders only as far as
+// they come into the picture.
 static sn_status set_view(const render_options* o, picture* p, sn_error* err) {
   double azimuth = 30, elevation = 15;
   if (o->camera && sscanf(o->camera, "%lf,%lf", &azimuth, &elevation) != 2) {
@@ -100,7 +164,7 @@ static sn_status set_view(const render_options* o, picture* p, sn_error* err) {
   }
   p->view = sn_view_make(p->scene->up, azimuth, elevation);
   for (uint32_t f = 0; f < p->frame_count; ++f) {
-    sn_status status = load_frame(p, f, err);
+    sn_status status = load_bodies(p, f, err);
     if (status != SN_OK) return status;
     for (uint32_t b = 0; b < p->scene->body_count; ++b) {
       sn_view_include(&p->view, p->bodies[b].positions, p->bodies[b].mesh->vertex_count);
@@ -119,21 +183,23 @@ static sn_status draw_frame(picture* p, uint32_t index, const int rectangle[4], 
   sn_status status = load_frame(p, index, err);
   if (status == SN_OK) {
     status = sn_image_draw_surfaces(&p->image, rectangle, &p->view, p->surfaces,
-                                    p->scene->body_count, err);
+                                    p->collider_count + p->scene->body_count, err);
   }
-  snprintf(label, sizeof label, "frame %d", (int)p->bodies[0].info.first_frame + (int)index);
+  snprintf(label, sizeof label, "frame %d", frame_at(p, index));
   label_tile(p, rectangle, label);
   return status;
 }
 
-// The first body as the other cache has it.
+// The first body as the other cache has it, among the colliders of the frame above.
 static sn_status draw_beside(const render_options* o, picture* p, uint32_t index,
                              const int rectangle[4], sn_error* err) {
-  sn_status status = sn_pc2_read_frame(o->beside, index, p->other, err);
+  const drawn_body* body = &p->bodies[0];
+  sn_status status = load_positions(p, o->beside, index, body->mesh->vertex_count, p->other, err);
   if (status != SN_OK) return status;
-  sn_drawn_surface surface = p->surfaces[0];
-  surface.positions = p->other;
-  status = sn_image_draw_surfaces(&p->image, rectangle, &p->view, &surface, 1, err);
+  p->surfaces[p->collider_count].positions = p->other;
+  status = sn_image_draw_surfaces(&p->image, rectangle, &p->view, p->surfaces,
+                                  p->collider_count + 1, err);
+  p->surfaces[p->collider_count].positions = body->positions;
   const char* slash = strrchr(o->beside, '/');
   label_tile(p, rectangle, slash ? slash + 1 : o->beside);
   return status;
@@ -188,9 +254,13 @@ static sn_status draw(const render_options* o, picture* p, sn_error* err) {
   snprintf(path, sizeof path, "%s/scene.json", o->folder);
   sn_status status = sn_scene_load(path, NULL, 0, &p->scene, err);
   if (status != SN_OK) return status;
+  if (!o->no_colliders) p->collider_count = p->scene->collider_count;
   p->bodies = calloc(p->scene->body_count, sizeof *p->bodies);
-  p->surfaces = calloc(p->scene->body_count, sizeof *p->surfaces);
-  if (!p->bodies || !p->surfaces) return fail(err, SN_ERR_MEMORY, "out of memory");
+  p->colliders = calloc(p->collider_count + 1, sizeof *p->colliders);
+  p->surfaces = calloc(p->collider_count + p->scene->body_count, sizeof *p->surfaces);
+  if (!p->bodies || !p->colliders || !p->surfaces) {
+    return fail(err, SN_ERR_MEMORY, "out of memory");
+  }
   for (uint32_t b = 0; b < p->scene->body_count && status == SN_OK; ++b) {
     status = open_body(o, p, b, err);
   }
@@ -208,7 +278,9 @@ static void destroy(picture* p) {
     free(p->bodies[b].positions);
     free(p->bodies[b].marks);
   }
+  for (uint32_t c = 0; p->colliders && c < p->collider_count; ++c) close_collider(&p->colliders[c]);
   free(p->other);
+  free(p->colliders);
   free(p->bodies);
   free(p->surfaces);
   sn_image_destroy(&p->image);
@@ -224,6 +296,7 @@ int command_render(int argc, char** argv) {
       {"--camera", OPTION_TEXT, "A,E", "azimuth and elevation in degrees (default 30,15)",
        &o.camera},
       {"--beside", OPTION_TEXT, "FILE.pc2", "draw this cache of the first body below", &o.beside},
+      {"--no-colliders", OPTION_FLAG, NULL, "leave out what bodies touch", &o.no_colliders},
       {"--help", OPTION_FLAG, NULL, "this text", &o.help},
       {NULL, OPTION_FLAG, NULL, NULL, NULL},
   };

@@ -1,7 +1,7 @@
 #!/bin/sh
 # pictures.sh BUILD OUT: simulates every scene of scenes/ and leaves a picture of each in OUT.
-# A scene that needs a file which is not there is named and passed over. The picture of the last
-# demo, half as large, becomes docs/pictures/creature.png.
+# A scene that needs a file which is not there is named and passed over. The picture of the last demo,
+# half as large, becomes docs/pictures/creature.png; those of some scenes go beside it.
 set -u
 build=$1
 out=$2
@@ -22,6 +22,9 @@ for scene in scenes/*.json; do
   if "$build/sinew" run "$scene" -o "$out/$name.run" --quiet &&
     "$build/sinew" render "$out/$name.run" -o "$out/$name.png"; then
     echo "picture      $out/$name.png"
+    case $name in
+    stack | elbow) python3 tools/shrink_png.py "$out/$name.png" "docs/pictures/$name.png" ;;
+    esac
   else
     echo "failed       $scene"
     failed=1

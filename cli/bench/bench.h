@@ -56,7 +56,18 @@ sn_status bench_growth(bench_run* run, sn_error* err);
 sn_status bench_spike(bench_run* run, sn_error* err);
 sn_status bench_threads(bench_run* run, sn_error* err);
 sn_status bench_character(bench_run* run, sn_error* err);
+sn_status bench_contact(bench_run* run, sn_error* err);
 sn_status bench_peers(bench_run* run, sn_error* err);
+
+// ---- The demo's character (character.c)
+
+#define BENCH_DEMO_CELLS 97641.0  // of the scene as it is made
+
+typedef sn_status (*bench_scene_fn)(bench_run* run, const char* path, sn_error* err);
+// Measure the scene asked for, or the demo's; where the program that makes it is missing, say so.
+sn_status bench_on_character(bench_run* run, bench_scene_fn measure_scene, sn_error* err);
+// Change the cell of a scene's first body so that it has about so many.
+sn_status bench_fit_cell(bench_run* run, sn_scene* scene, double elements, sn_error* err);
 
 // ---- Figures (figures.c)
 

@@ -4,8 +4,6 @@
 
 #include "child.h"
 
-#define DEMO_CELLS 97641.0  // of the scene as it is made
-
 // Where nothing else is asked for, the sample program makes the scene.
 static sn_status make_scene(bench_run* run, char folder[BENCH_PATH], bool* found, sn_error* err) {
   char program[BENCH_PATH];
@@ -25,8 +23,10 @@ static sn_status make_scene(bench_run* run, char folder[BENCH_PATH], bool* found
   return bench_fail(err, SN_ERR_IO, "%.900s: ended with %d", program, result.code);
 }
 
-// S0's production setting: a fixed amount of work a frame, whatever the residual.
+// S0's production setting: a fixed amount of work a frame, whatever the residual. What contact costs is
+// measured by `contact`.
 static void set_budget(sn_scene* scene) {
+  scene->contact.self = false;
   scene->solver.newton_max = 10;
   scene->solver.newton_tolerance = 0;
   scene->solver.krylov_max = 3;
@@ -61,7 +61,7 @@ static sn_status simulate(bench_run* run, const sn_scene* scene, const char* nam
 }
 
 // A surface takes cells by the square of 1/h, nearly: try, and correct.
-static sn_status fit_cell(bench_run* run, sn_scene* scene, double elements, sn_error* err) {
+sn_status bench_fit_cell(bench_run* run, sn_scene* scene, double elements, sn_error* err) {
   sn_pool* pool = NULL;
   sn_status status = sn_pool_create(run->o->threads, &pool, err);
   for (int attempt = 0; attempt < 2 && status == SN_OK; ++attempt) {
@@ -91,24 +91,28 @@ static sn_status measure(bench_run* run, const char* path, sn_error* err) {
       continue;
     }
     bench_note(run, "%s", name);
-    scene->bodies[0].cell = cell * sqrt(DEMO_CELLS / *size);
-    status = fit_cell(run, scene, *size, err);
+    scene->bodies[0].cell = cell * sqrt(BENCH_DEMO_CELLS / *size);
+    status = bench_fit_cell(run, scene, *size, err);
     if (status == SN_OK) status = simulate(run, scene, name, err);
   }
   sn_scene_destroy(scene);
   return status;
 }
 
-sn_status bench_character(bench_run* run, sn_error* err) {
+sn_status bench_on_character(bench_run* run, bench_scene_fn measure_scene, sn_error* err) {
   static const char* const FILES[] = {"creature.glb", "scene.json", "skinned.pc2", NULL};
   char folder[BENCH_PATH] = "", path[BENCH_PATH + 16];
-  if (run->o->scene) return measure(run, run->o->scene, err);
+  if (run->o->scene) return measure_scene(run, run->o->scene, err);
   bool found;
   sn_status status = make_scene(run, folder, &found, err);
   if (status == SN_OK && found) {
     snprintf(path, sizeof path, "%s/scene.json", folder);
-    status = measure(run, path, err);
+    status = measure_scene(run, path, err);
   }
   if (folder[0]) child_remove_folder(folder, FILES);
   return status;
+}
+
+sn_status bench_character(bench_run* run, sn_error* err) {
+  return bench_on_character(run, measure, err);
 }

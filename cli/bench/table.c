@@ -56,6 +56,11 @@ const bench BENCHES[] = {
     {"character", "the demo character at 100 k, 765 k and 1.6 M elements",
      "  seconds_per_frame   10 Newton steps of 3 iterations, the mean of three frames of its walk",
      bench_character},
+    {"contact", "the demo character walking on the ground, 100 k elements",
+     "  contact_share       of the time of a frame that goes to finding and solving contacts\n"
+     "  contacts            points of skin that touch something, the mean of the frames\n"
+     "  seconds_per_frame   with inertia, to the scene's tolerance",
+     bench_contact},
     {"peers", "other solvers on the same matrix, one core each",
      "A uniform cube of 32^3 and 64^3 cells, one face clamped, Poisson's ratio 0.3, to a relative\n"
      "residual of 1e-6: PETSc's geometric and algebraic multigrid, hypre's BoomerAMG, CG with the\n"

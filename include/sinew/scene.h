@@ -90,6 +90,7 @@ typedef struct sn_body_desc {
   double drag;       ///< 1/s, mass-proportional: deceleration = drag x velocity
   sn_rigid initial;  ///< placement at the start
   sn_vec3 velocity;  ///< m/s at the start
+  sn_vec3 spin;      ///< rad/s at the start, about the centre of mass
   sn_scramble scramble;
 } sn_body_desc;
 
@@ -151,11 +152,11 @@ typedef struct sn_contact_pair {
 /// How things touch.
 typedef struct sn_contact_opts {
   bool self;  ///< bodies touch themselves and one another. Default true.
-  /// Spring constant of a piece of skin as large as the face of a finest cell, in units of mu h.
-  /// Default 1000.
+  /// Spring constant of a piece of skin as large as the face of a finest cell, in units of mu h: a
+  /// pressure as large as mu presses the skin in by 1 / stiffness of a finest cell. Default 500.
   double stiffness;
   double friction;   ///< Coulomb's coefficient. Default 0.3.
-  double thickness;  ///< distance at which contact begins, metres; 0: a fiftieth of the finest cell
+  double thickness;  ///< distance that contact keeps, metres. Default 0.
   sn_contact_pair* ignore;
   uint32_t ignore_count;
 } sn_contact_opts;
@@ -281,6 +282,8 @@ SN_API void sn_scene_destroy(sn_scene* scene);
 
 /// Bone or constraint pose at a frame, relative to rest. Frames may be fractional.
 SN_API sn_rigid sn_motion_at(const sn_motion* motion, double frame);
+/// The same, but only this share of the way there from rest, 0 to 1.
+SN_API sn_rigid sn_motion_toward(const sn_motion* motion, double frame, double share);
 
 #ifdef __cplusplus
 }

@@ -57,6 +57,13 @@ SN_API sn_view sn_view_make(sn_up up, double azimuth_deg, double elevation_deg);
 /// @param positions (3 x vertex_count)
 SN_API void sn_view_include(sn_view* view, const float* positions, uint32_t vertex_count);
 
+/// What a surface is drawn as.
+typedef enum sn_look {
+  SN_LOOK_FLESH,  ///< with a sheen, and light below the skin
+  SN_LOOK_SOLID,  ///< dull; flesh behind it shines through
+  SN_LOOK_FLOOR   ///< dull; seen from its outer side only
+} sn_look;
+
 /// A surface to draw. Triangles with a corner that is not finite, behind the eye or very far
 /// from what the view shows are left out.
 typedef struct sn_drawn_surface {
@@ -64,6 +71,7 @@ typedef struct sn_drawn_surface {
   uint32_t vertex_count;
   const uint32_t* triangles;  ///< (3 x triangle_count)
   uint32_t triangle_count;
+  sn_look look;  ///< solids and floors fade into the background away from what the view shows
   sn_colour base;
   /// NULL, or a number at each vertex (vertex_count), taken as linear between them: where it is
   /// above 0.5, `mark` replaces `base`. See sn_mesh_mark_group.
@@ -77,8 +85,18 @@ typedef struct sn_drawn_surface {
 SN_API sn_status sn_mesh_mark_group(const sn_mesh* mesh, const sn_mesh_group* group, float* marks,
                                     sn_error* err);
 
+/// The surface of a collider as pictures need it: placed by `pose`, fine enough to take soft shadows
+/// and cut off where it would have faded; `mesh` is zeroed where nothing is left. A plane becomes a disc around
+/// what the view shows. Draw it as SN_LOOK_FLOOR if it is a plane, else as SN_LOOK_SOLID.
+SN_API sn_status sn_mesh_from_collider(const sn_collider_desc* collider, const sn_rigid* pose,
+                                       const sn_view* view, sn_mesh* mesh, sn_error* err);
+
 /// A warm tone that suits flesh.
 SN_API sn_colour sn_colour_skin(void);
+/// Tones that tell bodies apart; they repeat after six. @param index 0 is skin
+SN_API sn_colour sn_colour_body(uint32_t index);
+/// A neutral grey for colliders.
+SN_API sn_colour sn_colour_stone(void);
 /// Nearly black, for eyes and noses.
 SN_API sn_colour sn_colour_dark(void);
 

@@ -28,6 +28,7 @@ typedef enum sn_memory_purpose {
   SN_MEMORY_TANGENTS,   ///< stiffness, on all levels
   SN_MEMORY_VECTORS,    ///< displacements, forces, and what Newton and CG need
   SN_MEMORY_MULTIGRID,  ///< vectors of all levels, and the factor of the coarsest
+  SN_MEMORY_CONTACT,    ///< points of the skins, obstacles, and who touches whom
   SN_MEMORY_PURPOSES
 } sn_memory_purpose;
 
@@ -42,13 +43,18 @@ SN_API const char* sn_memory_purpose_name(sn_memory_purpose purpose);
 /// What a frame came to. One line of `stats.jsonl`.
 typedef struct sn_frame_stats {
   int frame;
-  double time;        ///< s since the first frame
-  double seconds;     ///< of computing
-  int newton;         ///< Newton steps
+  double time;             ///< s since the first frame
+  double seconds;          ///< of computing
+  double contact_seconds;  ///< of these, spent on finding and solving contacts
+  int newton;              ///< Newton steps
   const int* krylov;  ///< CG iterations of each Newton step (newton); valid until the next sn_step
   double residual;    ///< force residual over the size of the forces in play
   double energy_elastic, energy_kinetic, energy_gravity;  ///< J
-  double work;  ///< done on the bodies by bones, constraints and loads so far, J
+  double work;             ///< done on the bodies by bones, constraints and loads so far, J
+  uint64_t contacts;       ///< points that touch something
+  double max_penetration;  ///< the deepest of them, m
+  double contact_force;    ///< that colliders push with, all together, N
+  uint64_t lost_contacts;  ///< left out for want of room
   sn_stop stop;
   bool converged;
   double volume;        ///< of the cells, deformed, m3

@@ -11,6 +11,8 @@
 // nothing: then all that matters is to end with as few cells as possible.
 #define LEAST_SHRINKING 0.9
 #define CHEAP_CELLS 5000
+// One node in so many may have a spring of its own direction, and a few in small bodies.
+#define BLOCK_SHARE 4
 
 typedef struct coarsen_job {
   const sn_grid* fine;
@@ -108,6 +110,8 @@ sn_status sn_hierarchy_build(const sn_body* body, sn_pool* pool, sn_arena* arena
 static void multiply(void* ctx, sn_pool* pool, const float* springs, const float* x, float* y) {
   sn_grid_work* work = ctx;
   sn_flesh_apply_with(&work->grid->flesh, pool, work->flesh, springs, x, y);
+  const sn_more_stiffness* more = work->of->more;
+  if (more) more->multiply(more->ctx, (int)(work - work->of->grids), x, y);
 }
 
 typedef struct gradient_job {
@@ -140,22 +144,25 @@ static void coarsen_all_gradients(void* ctx, sn_pool* pool) {
 }
 
 sn_status sn_body_multigrid_create(const sn_body* body, sn_flesh_work* flesh,
-                                   const sn_hierarchy* hierarchy, sn_mg_opts opts, float* scratch,
-                                   sn_arena* arena, sn_body_multigrid* multigrid, sn_error* err) {
+                                   const sn_hierarchy* hierarchy, sn_mg_opts opts, bool blocks,
+                                   float* scratch, sn_arena* arena, sn_body_multigrid* multigrid,
+                                   sn_error* err) {
   *multigrid = (sn_body_multigrid){.body = body, .hierarchy = hierarchy};
   multigrid->mg =
       (sn_mg){.opts = opts, .levels = multigrid->levels, .level_count = hierarchy->count};
   for (int l = 0; l < hierarchy->count; ++l) {
     const sn_grid* grid = &hierarchy->grids[l];
     sn_grid_work* work = &multigrid->grids[l];
-    *work = (sn_grid_work){.grid = grid, .flesh = l == 0 ? flesh : &work->own_flesh};
+    *work =
+        (sn_grid_work){.grid = grid, .flesh = l == 0 ? flesh : &work->own_flesh, .of = multigrid};
     if (l > 0) SN_TRY(sn_flesh_work_create(&grid->flesh, true, arena, &work->own_flesh, err));
-    multigrid->levels[l] =
-        (sn_mg_level){.unknown_count = 3 * (size_t)grid->tree->node_count,
-                      .held = grid->held,
-                      .multiply = multiply,
-                      .ctx = work,
-                      .coarser = l + 1 < hierarchy->count ? &grid->to_coarser : NULL};
+    multigrid->levels[l] = (sn_mg_level){
+        .unknown_count = 3 * (size_t)grid->tree->node_count,
+        .held = grid->held,
+        .multiply = multiply,
+        .ctx = work,
+        .coarser = l + 1 < hierarchy->count ? &grid->to_coarser : NULL,
+        .blocks = {.capacity = blocks ? grid->tree->node_count / BLOCK_SHARE + 64 : 0}};
   }
   multigrid->levels[0].r = scratch;
   flesh->deformed = coarsen_all_gradients;
@@ -163,29 +170,27 @@ sn_status sn_body_multigrid_create(const sn_body* body, sn_flesh_work* flesh,
   return sn_mg_create(&multigrid->mg, arena, err);
 }
 
-// From the flesh's part of the diagonal in r: the inverse diagonal for the smoother, and what becomes
-// springs of the next level. A held fine node that is no coarse one holds its neighbours there by a
-// spring as stiff as itself.
-static void set_diagonal(void* ctx, size_t begin, size_t end) {
-  const sn_mg_level* level = ctx;
-  for (size_t i = begin; i < end; ++i) {
-    bool held = level->held[i / 3];
-    float flesh = level->r[i], sum = flesh + level->springs[i];
-    level->inverse_diagonal[i] = held || !(sum > 0) ? 0 : 1 / sum;
-    level->r[i] = level->springs[i] + (held ? flesh : 0);
+void sn_body_multigrid_stiffen(sn_body_multigrid* multigrid, double stiffening) {
+  for (int l = 0; l < multigrid->hierarchy->count; ++l) {
+    sn_grid_work* work = &multigrid->grids[l];
+    sn_flesh_stiffen(&work->grid->flesh, work->flesh, stiffening);
   }
 }
 
-void sn_body_multigrid_update(sn_body_multigrid* multigrid, sn_pool* pool, bool estimate) {
+void sn_body_multigrid_update(sn_body_multigrid* multigrid, sn_pool* pool, sn_fit fit) {
   for (int l = 0; l < multigrid->hierarchy->count; ++l) {
     sn_grid_work* work = &multigrid->grids[l];
     sn_mg_level* level = &multigrid->levels[l];
     const sn_flesh* flesh = &work->grid->flesh;
-    if (l > 0) sn_flesh_linearise_gradients(flesh, pool, work->flesh);
+    if (l > 0 && fit != SN_FIT_SPRINGS) {
+      sn_flesh_linearise_gradients(flesh, pool, work->flesh);
+    }
     memset(level->r, 0, level->unknown_count * sizeof *level->r);
+    memset(level->b, 0, level->unknown_count * sizeof *level->b);
+    sn_mg_clear_blocks(level);
+    if (multigrid->more) multigrid->more->bound(multigrid->more->ctx, l, level);
     sn_flesh_diagonal_f(flesh, pool, work->flesh, SN_HESSIAN_DEFINITE, level->r);
-    sn_parallel_for(pool, level->unknown_count, 6144, set_diagonal, level);
-    if (level->coarser) sn_transfer_restrict(level->coarser, pool, level->r, level[1].springs);
+    sn_mg_set_diagonal(level, pool);
   }
-  sn_mg_update(&multigrid->mg, pool, estimate);
+  sn_mg_update(&multigrid->mg, pool, fit == SN_FIT_FRAME);
 }

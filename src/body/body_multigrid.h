@@ -5,6 +5,7 @@
 
 #include "body/body.h"
 #include "solve/multigrid.h"
+#include "solve/preconditioner.h"
 #include "solve/term.h"
 
 #define SN_MAX_MG_LEVELS 20
@@ -35,10 +36,21 @@ typedef struct sn_grid_work {
   const sn_grid* grid;
   sn_flesh_work* flesh;  // the first level's is the body's own
   sn_flesh_work own_flesh;
+  struct sn_body_multigrid* of;
 } sn_grid_work;
+
+// Stiffness of what is neither flesh nor a diagonal, on every level.
+typedef struct sn_more_stiffness {
+  // y += K x
+  void (*multiply)(void* ctx, int level, const float* x, float* y);
+  // Add a bound for K to the diagonal, by sn_mg_add_block.
+  void (*bound)(void* ctx, int level, sn_mg_level* to);
+  void* ctx;
+} sn_more_stiffness;
 
 typedef struct sn_body_multigrid {
   const sn_body* body;
+  const sn_more_stiffness* more;  // NULL: there is no more
   const sn_hierarchy* hierarchy;
   sn_mg mg;
   sn_grid_work grids[SN_MAX_MG_LEVELS];
@@ -46,14 +58,18 @@ typedef struct sn_body_multigrid {
 } sn_body_multigrid;
 
 // `flesh` is the work of the body's own term. From now on, whenever that is linearised, the gradients
-// reach the coarser levels. `scratch` (3 x node_count) is used during update and cycles.
+// reach the coarser levels. `blocks`: make room for them. `scratch` (3 x node_count) is used during update and cycles.
 sn_status sn_body_multigrid_create(const sn_body* body, sn_flesh_work* flesh,
-                                   const sn_hierarchy* hierarchy, sn_mg_opts opts, float* scratch,
-                                   sn_arena* arena, sn_body_multigrid* multigrid, sn_error* err);
+                                   const sn_hierarchy* hierarchy, sn_mg_opts opts, bool blocks,
+                                   float* scratch, sn_arena* arena, sn_body_multigrid* multigrid,
+                                   sn_error* err);
 
-// Bring all levels to the state at which the body's flesh was last linearised. The diagonal of the
-// other terms at the body's unknowns (attachments, contact) must lie in the first level's springs: they
-// act on every level as springs at the nodes. `estimate`: find the smoothers' damping anew.
-void sn_body_multigrid_update(sn_body_multigrid* multigrid, sn_pool* pool, bool estimate);
+// Change the stiffening of the flesh on all levels, before the next linearisation.
+void sn_body_multigrid_stiffen(sn_body_multigrid* multigrid, double stiffening);
+
+// Bring all levels to the state at which the body's flesh was last linearised. Terms that are diagonal
+// (attachments, inertia) must lie in the first level's springs; they act on coarser levels as springs at
+// the nodes. For a frame the smoothers' damping is found anew.
+void sn_body_multigrid_update(sn_body_multigrid* multigrid, sn_pool* pool, sn_fit fit);
 
 #endif

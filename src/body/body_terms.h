@@ -5,18 +5,28 @@
 #include "body/body.h"
 #include "solve/term.h"
 
+// How a step of time enters the energy (docs/theory/dynamics.md). Vectors are of the body's nodes.
+typedef struct sn_body_stride {
+  double inertia;        // of a kilogram at a node, N/m; 0: no inertia
+  const double* target;  // where a node without forces would be, m
+  double ahead;          // damping over the step: flesh is taken at u + ahead (u - base)
+  const double* base;    // where a node without velocity would be, m
+  double* ahead_u;       // room for that u
+} sn_body_stride;
+
 // What a step writes for one body.
 typedef struct sn_body_work {
   sn_flesh_work flesh;
   sn_vec3* tie_targets;  // displacement that each tie pulls to, m (tie_count)
   double* forces;        // dead loads and weight at the nodes, N (3 x node_count)
+  sn_body_stride stride;
 } sn_body_work;
 
-#define SN_BODY_TERMS 3
+#define SN_BODY_TERMS 4
 
 sn_status sn_body_work_create(const sn_body* body, sn_arena* arena, sn_body_work* work,
                               sn_error* err);
-// Flesh, ties and loads, in this order.
+// Flesh, ties, loads and inertia, in this order.
 void sn_body_make_terms(const sn_body* body, sn_body_work* work, sn_term terms[SN_BODY_TERMS]);
 
 #endif

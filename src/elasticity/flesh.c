@@ -13,10 +13,16 @@ sn_flesh sn_flesh_make(const sn_octree* tree, const sn_families* families, const
 void sn_flesh_set_material(const sn_flesh* flesh, sn_flesh_work* work) {
   for (uint32_t e = 0; e < flesh->tree->cell_count; ++e) {
     uint32_t place = flesh->families->places[e];
-    double h = sn_octree_edge(flesh->tree, e);
+    double h = work->stiffening * sn_octree_edge(flesh->tree, e);
     *sn_flesh_tangent(work, place, SN_TANGENT_MATERIAL) = (float)(flesh->mu[e] * h / 8);
     *sn_flesh_tangent(work, place, SN_TANGENT_MATERIAL + 1) = (float)(flesh->lambda[e] * h / 16);
   }
+}
+
+void sn_flesh_stiffen(const sn_flesh* flesh, sn_flesh_work* work, double stiffening) {
+  if (work->stiffening == stiffening) return;
+  work->stiffening = stiffening;
+  sn_flesh_set_material(flesh, work);
 }
 
 sn_status sn_flesh_work_create(const sn_flesh* flesh, bool single, sn_arena* arena,
@@ -25,7 +31,7 @@ sn_status sn_flesh_work_create(const sn_flesh* flesh, bool single, sn_arena* are
   size_t places = (size_t)f->packet_count * SN_PACKET_CELLS, slots = sn_families_slot_count(f);
   float* narrow_slots;
   double* wide_slots;
-  *work = (sn_flesh_work){0};
+  *work = (sn_flesh_work){.stiffening = 1};
   SN_TRY(SN_ARENA_NEW(arena, SN_TANGENT_SIZE * places, &work->tangents, err));
   sn_flesh_set_material(flesh, work);
   if (single) {
@@ -179,8 +185,7 @@ typedef struct measure_job {
   sn_flesh_measure parts[SN_MAX_BLOCKS];
 } measure_job;
 
-// det F of one cell.
-static double volume_ratio(const sn_flesh* flesh, const double* u, uint32_t cell) {
+double sn_flesh_volume_ratio(const sn_flesh* flesh, const double* u, uint32_t cell) {
   double corners[8][3], F[9];
   const uint32_t* nodes = flesh->tree->conforming + 8 * (size_t)cell;
   for (int c = 0; c < 8; ++c) {
@@ -196,7 +201,7 @@ static void measure(void* ctx, size_t begin, size_t end) {
   sn_flesh_measure part = {.min_j = INFINITY};
   for (size_t e = begin; e < end; ++e) {
     double h = sn_octree_edge(job->flesh->tree, (uint32_t)e);
-    double J = volume_ratio(job->flesh, job->u, (uint32_t)e);
+    double J = sn_flesh_volume_ratio(job->flesh, job->u, (uint32_t)e);
     part.volume += h * h * h * J;
     part.inverted += J <= 0;
     if (J < part.min_j) part.min_j = J;

@@ -29,6 +29,9 @@ typedef struct sn_flesh {
 
 typedef struct sn_flesh_work {
   float* tangents;
+  // Factor on the material in the tangents, and so on all products and diagonals; energy and forces
+  // are those of the material itself.
+  double stiffening;
   float* exact;  // L of the exact Hessian; NULL: no products with it ([packet][child][6][lane])
   void* slots;   // sums of nodes that other chunks own (3 x slot count)
   // Called when the tangents hold F in place of R, before F makes way; NULL: nobody wants F.
@@ -49,8 +52,10 @@ sn_status sn_flesh_work_create(const sn_flesh* flesh, bool single, sn_arena* are
                                sn_flesh_work* work, sn_error* err);
 
 size_t sn_flesh_work_bytes(const sn_flesh* flesh, bool single);
-// Bring the work up to date after mu or lambda have changed.
+// Bring the work up to date after mu, lambda or the stiffening have changed.
 void sn_flesh_set_material(const sn_flesh* flesh, sn_flesh_work* work);
+// Change the stiffening, before the next linearisation.
+void sn_flesh_stiffen(const sn_flesh* flesh, sn_flesh_work* work, double stiffening);
 
 // Energy in J; g += dE/du unless g is NULL.
 double sn_flesh_evaluate(const sn_flesh* flesh, sn_pool* pool, sn_flesh_work* work, const double* u,
@@ -74,6 +79,9 @@ void sn_flesh_diagonal_f(const sn_flesh* flesh, sn_pool* pool, sn_flesh_work* wo
                          float* d);
 
 sn_flesh_measure sn_flesh_get_measure(const sn_flesh* flesh, sn_pool* pool, const double* u);
+
+// det F at the centre of one cell.
+double sn_flesh_volume_ratio(const sn_flesh* flesh, const double* u, uint32_t cell);
 
 // How the corners of a cell hang.
 static inline sn_cell_shape sn_flesh_shape(const sn_octree* tree, uint32_t cell) {

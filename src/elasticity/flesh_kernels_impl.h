@@ -168,6 +168,7 @@ static inline double evaluate_packet(const sn_flesh* flesh, const sn_flesh_work*
                                      private_nodes_d* out) {
   const sn_families* f = flesh->families;
   sn_wide_d v[2][POINTS][3], sums[2][POINTS][3], h[2], energy[2] = {{0}, {0}};
+  sn_wide_d own = sn_wide_set_d(1 / work->stiffening);
   memcpy(h, f->edges + (size_t)packet * LANES, sizeof h);
   for (int side = 0; side < 2; ++side) load_lattice_d(f, packet, side * SN_LANES_d, in, v[side]);
   if (out) memset(sums, 0, sizeof sums);
@@ -188,6 +189,7 @@ static inline double evaluate_packet(const sn_flesh* flesh, const sn_flesh_work*
     find_rotations(F, R);
     for (int side = 0; side < 2; ++side) {
       load_tangent_d(tangent, side * SN_LANES_d, SN_TANGENT_MATERIAL, 2, ab);
+      for (int i = 0; i < 2; ++i) ab[i] *= own;
       energy[side] += evaluate_child(flesh, ab, h[side], s[side], D[side], R[side],
                                      out ? sums[side] + CHILD[child] : NULL);
     }

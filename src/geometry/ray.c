@@ -45,8 +45,9 @@ bool sn_ray_box(const sn_ray* ray, const sn_box* box, double most) {
       continue;
     }
     double a = near * ray->inverse[i], b = far * ray->inverse[i];
-    begin = fmax(begin, a < b ? a : b);
-    end = fmin(end, a < b ? b : a);
+    double in = a < b ? a : b, out = a < b ? b : a;
+    if (in > begin) begin = in;
+    if (out < end) end = out;
   }
   return begin <= end;
 }

@@ -153,8 +153,14 @@ static double mesh_scale(const sn_bvh* bvh) {
   return fmax(largest(bvh->nodes[0].box.lo), largest(bvh->nodes[0].box.hi));
 }
 
+// More rim than a hole has: a bowl, a cloth, a funnel. What it winds around is not solid.
+static bool is_sheet(const sn_bvh* bvh) {
+  double rim = bvh->nodes[0].rim;
+  return rim * rim > bvh->surface->area;
+}
+
 static bool is_inside(const sn_bvh* bvh, sn_vec3 p) {
-  return sn_box_contains(bvh->nodes[0].box, p) && sn_bvh_winding(bvh, p) > 0.5;
+  return sn_box_contains(bvh->nodes[0].box, p) && !is_sheet(bvh) && sn_bvh_winding(bvh, p) > 0.5;
 }
 
 // The gradient of the distance, at p whose nearest place is on this triangle.
@@ -335,6 +341,10 @@ static bool enter_smooth(const sn_solid* solid, sn_vec3 from, sn_vec3 to, double
   if (solid->kind == SN_SOLID_PLANE) return enter_plane(solid, from, to, share);
   if (solid->kind == SN_SOLID_CAPSULE) return enter_capsule(solid, from, to, share);
   return enter_round(sn_sub(from, solid->position), sn_sub(to, from), solid->radius, share);
+}
+
+bool sn_solid_is_sheet(const sn_solid* solid) {
+  return solid->kind == SN_SOLID_MESH && solid->bvh->node_count > 0 && is_sheet(solid->bvh);
 }
 
 bool sn_solid_enter(const sn_solid* solid, sn_vec3 from, sn_vec3 to, sn_solid_hit* hit) {

@@ -10,7 +10,7 @@ typedef enum sn_solid_kind {
   SN_SOLID_SPHERE,
   SN_SOLID_CAPSULE,
   SN_SOLID_BOX,  // along the axes
-  SN_SOLID_MESH  // solid is what it winds around more than half; an open sheet stops ways, no more
+  SN_SOLID_MESH  // solid is what it winds around more than half; a sheet stops ways, no more
 } sn_solid_kind;
 
 typedef struct sn_solid {
@@ -38,6 +38,8 @@ bool sn_solid_nearest(const sn_solid* solid, sn_vec3 p, double limit, sn_solid_h
 // enter; one that starts on the surface enters there if it leads inside. Sheets are entered from
 // either side, with the normal towards `from`, unless the way starts on them.
 bool sn_solid_enter(const sn_solid* solid, sn_vec3 from, sn_vec3 to, sn_solid_hit* hit);
+// Is it a mesh so open that nothing of it is solid, such as a bowl? Then no point is inside.
+bool sn_solid_is_sheet(const sn_solid* solid);
 // Infinite for a plane.
 sn_box sn_solid_box(const sn_solid* solid);
 

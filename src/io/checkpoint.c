@@ -2,11 +2,11 @@
 // on; a file of another kind fails the checks.
 //
 //     0  char[8]   "SINEWCP\0"
-//     8  uint32    version, 1
+//     8  uint32    version, 2
 //    12  int32     frame
 //    16  uint64    fingerprint of the model
 //    24  uint64    bytes of payload
-//    32  payload   displacements, reactions, work: doubles
+//    32  payload   displacements, past (dynamic), reactions, work, last step: doubles
 //     .  uint64    xxHash64 of all before
 #include <inttypes.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #include "scene/model.h"
 
 #define MAGIC "SINEWCP"
-#define VERSION 1u
+#define VERSION 2u
 
 typedef struct header {
   char magic[8];
@@ -31,7 +31,7 @@ _Static_assert(sizeof(header) == 32, "the header is written as it is");
 static sn_status save(const sn_model* model, const sn_state* state, sn_arena* arena,
                       const char* path, sn_error* err) {
   header head = {MAGIC, VERSION, sn_state_frame(state), sn_model_fingerprint(model),
-                 sn_state_payload_size(model)};
+                 sn_state_payload_size(model, state)};
   size_t checked = sizeof head + head.payload_size;
   unsigned char* bytes;
   SN_TRY(SN_ARENA_NEW(arena, checked + sizeof(uint64_t), &bytes, err));
@@ -60,7 +60,7 @@ static sn_status load(const sn_model* model, sn_state* state, sn_arena* arena, c
   SN_CHECK(head.payload_size == checked - sizeof head && XXH64(bytes, checked, 0) == checksum, err,
            SN_ERR_INPUT, "%s: damaged (its checksum is wrong); run without --resume", path);
   SN_CHECK(head.fingerprint == sn_model_fingerprint(model) &&
-               head.payload_size == sn_state_payload_size(model),
+               head.payload_size == sn_state_payload_size(model, state),
            err, SN_ERR_INPUT,
            "%s: belongs to another scene (its values or meshes differ); run without --resume, or "
            "with the scene as it was",

@@ -178,7 +178,7 @@ static sn_status open_run(sn_run* run, const sn_run_opts* opts, const sn_model* 
     if (scene->bodies[b].mesh.vertex_count > most) most = scene->bodies[b].mesh.vertex_count;
   }
   SN_TRY(SN_ARENA_NEW(run->arena, 3 * (size_t)most, &run->positions, err));
-  run->stats_size = 1024 + 16 * (size_t)scene->solver.newton_max * (size_t)scene->substeps;
+  run->stats_size = 1024 + 16 * (size_t)sn_scene_most_newton(scene);
   SN_TRY(SN_ARENA_NEW(run->arena, run->stats_size, &run->stats_text, err));
 
   SN_TRY(sn_folder_create(run->folder, err));

@@ -250,7 +250,7 @@ static sn_status read_ignore(sn_reader* r, const sn_place* at, json_t* owner, co
 
 static const sn_field contact_fields[] = {
     {"self", "true", sn_read_bool, AT(sn_contact_opts, self)},
-    {"stiffness", "1000", sn_read_number, AT(sn_contact_opts, stiffness), ABOVE_TO(0, 1e12)},
+    {"stiffness", "500", sn_read_number, AT(sn_contact_opts, stiffness), ABOVE_TO(0, 1e12)},
     {"friction", "0.3", sn_read_number, AT(sn_contact_opts, friction), FROM_TO(0, 1e3)},
     {"thickness", "null", sn_read_length_or_null, AT(sn_contact_opts, thickness), ABOVE_TO(0, 1e9)},
     {"ignore", "[]", read_ignore, .offset = 0},

@@ -221,6 +221,13 @@ static sn_status read_seed(sn_reader* r, const sn_place* at, json_t* owner, cons
   return SN_OK;
 }
 
+// A vector that is no length: the unit of the scene does not matter.
+static sn_status read_plain_vector(sn_reader* r, const sn_place* at, json_t* owner,
+                                   const sn_field* field, void* target) {
+  return sn_value_vector(r, at, json_object_get(owner, field->key),
+                         (sn_vec3*)((char*)target + field->offset));
+}
+
 static const sn_choice scrambles[] = {{"point", SN_SCRAMBLE_POINT},
                                       {"line", SN_SCRAMBLE_LINE},
                                       {"plane", SN_SCRAMBLE_PLANE},
@@ -246,6 +253,7 @@ static const sn_field initial_fields[] = {
     {"translate", "[0, 0, 0]", sn_read_length_vector, AT(sn_body_desc, initial.translate)},
     {"rotate", "[0, 0, 0, 1]", read_rotation, AT(sn_body_desc, initial.rotate)},
     {"velocity", "[0, 0, 0]", sn_read_length_vector, AT(sn_body_desc, velocity)},
+    {"spin", "[0, 0, 0]", read_plain_vector, AT(sn_body_desc, spin)},
     {"scramble", "null", read_scramble, AT(sn_body_desc, scramble), .table = &scramble_table},
 };
 static const sn_table initial_table = {
@@ -371,15 +379,9 @@ static sn_status finish_fixed(sn_reader* r, const sn_place* at, json_t* object, 
 
 // Forces
 
-static sn_status read_newtons(sn_reader* r, const sn_place* at, json_t* owner,
-                              const sn_field* field, void* target) {
-  return sn_value_vector(r, at, json_object_get(owner, field->key),
-                         (sn_vec3*)((char*)target + field->offset));
-}
-
 static const sn_field load_fields[] = {
     {"frame", NULL, sn_read_number, AT(sn_load_key, frame), FROM_TO(-1e9, 1e9)},
-    {"value", NULL, read_newtons, AT(sn_load_key, value)},
+    {"value", NULL, read_plain_vector, AT(sn_load_key, value)},
 };
 static const sn_table load_table = {"a keyframe {\"frame\": 1, \"value\": [x, y, z]}",
                                     TABLE(load_fields), NULL};

@@ -37,6 +37,7 @@ int sn_stats_to_json(const sn_frame_stats* stats, char* text, size_t size) {
   put(&w, "{\"frame\": %d", stats->frame);
   put_number(&w, ", ", "time", stats->time);
   put_number(&w, ", ", "seconds", stats->seconds);
+  put_number(&w, ", ", "contact_seconds", stats->contact_seconds);
   put(&w, ", \"newton\": %d, \"krylov\": [", stats->newton);
   for (int k = 0; k < stats->newton; ++k) put(&w, "%s%d", k ? ", " : "", stats->krylov[k]);
   put(&w, "]");
@@ -46,13 +47,16 @@ int sn_stats_to_json(const sn_frame_stats* stats, char* text, size_t size) {
   put_number(&w, ", ", "kinetic", stats->energy_kinetic);
   put_number(&w, ", ", "gravity", stats->energy_gravity);
   put_number(&w, ", ", "work", stats->work);
-  put(&w, "}, \"contact_force\": 0, \"converged\": %s, \"stop\": \"%s\"",
-      stats->converged ? "true" : "false", stop_name(stats->stop));
+  put_number(&w, "}, ", "contact_force", stats->contact_force);
+  put(&w, ", \"converged\": %s, \"stop\": \"%s\"", stats->converged ? "true" : "false",
+      stop_name(stats->stop));
   put_number(&w, ", ", "volume", stats->volume);
   put_number(&w, ", ", "volume_error", stats->volume_error);
   put_number(&w, ", ", "min_j", stats->min_j);
-  put(&w, ", \"inverted\": %llu, \"contacts\": 0, \"max_penetration\": 0",
-      (unsigned long long)stats->inverted);
+  put(&w, ", \"inverted\": %llu, \"contacts\": %llu, \"lost_contacts\": %llu",
+      (unsigned long long)stats->inverted, (unsigned long long)stats->contacts,
+      (unsigned long long)stats->lost_contacts);
+  put_number(&w, ", ", "max_penetration", stats->max_penetration);
   put(&w, ", \"elements\": %llu, \"unknowns\": %llu, \"bytes\": %zu, \"bytes_per_element\": {",
       (unsigned long long)stats->elements, (unsigned long long)stats->unknowns, stats->bytes);
   for (int p = 0; p < SN_MEMORY_PURPOSES; ++p) {

@@ -15,6 +15,11 @@ typedef struct sn_camera {
   double reach;                    // places farther than this from the eye are not drawn
 } sn_camera;
 
+// Distances from the middle of what is shown, in its radii: here colliders begin to fade into the
+// background, and here they are gone.
+#define SN_FADE_BEGIN 1.4
+#define SN_FADE_END 3.4
+
 // Fit what the view shows into a picture of the given size, with a margin.
 sn_camera sn_camera_fit(const sn_view* view, int width, int height);
 

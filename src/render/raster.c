@@ -1,6 +1,6 @@
 // A z-buffered picture of surfaces. The rectangle is worked through in bands of rows: every band is
-// sampled three by three times a pixel, each sample remembers the nearest triangle, and only what
-// is seen in the end is shaded.
+// sampled three by three times a pixel, each sample remembers the nearest triangle of flesh and the
+// nearest of anything else, and only what is seen in the end is shaded.
 #include <math.h>
 
 #include "math/vec.h"
@@ -9,6 +9,9 @@
 
 #define SUPERSAMPLES 3
 #define BAND_ROWS 16
+#define VEIL 0.4  // how much of a solid is seen where flesh is behind it
+
+enum { FLESH, OTHER, LAYERS };
 
 typedef struct sample {
   float nearness;  // inverse depth; 0 is the background
@@ -21,12 +24,17 @@ typedef struct raster {
   const sn_camera* camera;
   const sn_light_rig* rig;
   int left, top, width, height;  // rectangle in the image, pixels
-  sample* samples;               // of one band (SUPERSAMPLES^2 x BAND_ROWS x width)
+  sample* samples;               // of one band (LAYERS x SUPERSAMPLES^2 x BAND_ROWS x width)
 } raster;
 
+// Both layers of a sample.
 static sample* sample_at(const raster* r, int x, int y, int first_row) {
   size_t row = (size_t)(y - first_row * SUPERSAMPLES);
-  return &r->samples[row * (size_t)(r->width * SUPERSAMPLES) + (size_t)x];
+  return &r->samples[LAYERS * (row * (size_t)(r->width * SUPERSAMPLES) + (size_t)x)];
+}
+
+static sn_look look_of(const sn_soup* soup, uint32_t triangle) {
+  return soup->looks[soup->owners[triangle]];
 }
 
 // Keep the triangle where it is nearer than what was there.
@@ -46,6 +54,7 @@ static void cover_band(const raster* r, uint32_t triangle, int first_row, int en
     p[c].x *= SUPERSAMPLES;
     p[c].y *= SUPERSAMPLES;
   }
+  int layer = look_of(r->soup, triangle) == SN_LOOK_FLESH ? FLESH : OTHER;
   sn_scan scan;
   double w[3];
   if (!sn_scan_begin(&scan, p, r->width * SUPERSAMPLES, first_row * SUPERSAMPLES,
@@ -55,7 +64,7 @@ static void cover_band(const raster* r, uint32_t triangle, int first_row, int en
   for (int y = scan.y_begin; y < scan.y_end; ++y) {
     for (int x = scan.x_begin; x < scan.x_end; ++x) {
       if (sn_scan_weights(&scan, x, y, w)) {
-        cover_sample(sample_at(r, x, y, first_row), triangle, w, p);
+        cover_sample(sample_at(r, x, y, first_row) + layer, triangle, w, p);
       }
     }
   }
@@ -84,19 +93,47 @@ static sn_light shade_sample(const raster* r, const sample* s, double x, double 
     point.key += w[k] * soup->key[c[k]];
     mark += w[k] * soup->marks[c[k]];
   }
+  point.dull = look_of(soup, s->triangle) != SN_LOOK_FLESH;
   point.wet = mark > 0.5f;
   point.base = soup->colours[soup->owners[s->triangle]][point.wet];
   point.normal = facing_normal(soup, c, point.normal, point.to_eye);
   return sn_shade(r->rig, &point);
 }
 
+// How much is left of a collider at this sample, 1 to 0.
+static double fade_at(const raster* r, const sample* s) {
+  const sn_soup* soup = r->soup;
+  const uint32_t* c = soup->triangles + 3 * (size_t)s->triangle;
+  sn_vec3 place = sn_scale(s->weights[0], soup->places[c[0]]);
+  place = sn_madd(place, s->weights[1], soup->places[c[1]]);
+  place = sn_madd(place, 1 - s->weights[0] - s->weights[1], soup->places[c[2]]);
+  double distance = sn_distance(place, r->camera->middle) / r->camera->radius;
+  double t = (SN_FADE_END - distance) / (SN_FADE_END - SN_FADE_BEGIN);
+  t = t < 0 ? 0 : t > 1 ? 1 : t;
+  return t * t * (3 - 2 * t);
+}
+
+// Flesh over what is farther; what is nearer over flesh, which a solid only veils.
+static sn_light sample_light(const raster* r, const sample layers[LAYERS], double x, double y,
+                             sn_light background) {
+  const sample *flesh = &layers[FLESH], *other = &layers[OTHER];
+  bool covered = other->nearness > flesh->nearness;
+  sn_light light = background;
+  double share = covered ? fade_at(r, other) : 0;
+  if (flesh->nearness > 0) {
+    light = shade_sample(r, flesh, x, y);
+    if (covered && look_of(r->soup, other->triangle) == SN_LOOK_SOLID) share *= VEIL;
+  }
+  return covered ? sn_light_mix(light, shade_sample(r, other, x, y), share) : light;
+}
+
 static sn_light pixel_light(const raster* r, int x, int y, int first_row, sn_light background) {
   sn_light sum = {0, 0, 0};
   for (int k = 0; k < SUPERSAMPLES * SUPERSAMPLES; ++k) {
     int sx = x * SUPERSAMPLES + k % SUPERSAMPLES, sy = y * SUPERSAMPLES + k / SUPERSAMPLES;
-    const sample* s = sample_at(r, sx, sy, first_row);
+    const sample* layers = sample_at(r, sx, sy, first_row);
     double px = (sx + 0.5) / SUPERSAMPLES, py = (sy + 0.5) / SUPERSAMPLES;
-    sn_light light = s->nearness > 0 ? shade_sample(r, s, px, py) : background;
+    sn_light light = sample_light(r, layers, px, py, background);
     // Bright spots are cut before the mean, else their borders would be jagged.
     sum.r += fminf(light.r, 1);
     sum.g += fminf(light.g, 1);
@@ -108,7 +145,7 @@ static sn_light pixel_light(const raster* r, int x, int y, int first_row, sn_lig
 
 static void draw_band(const raster* r, int first_row, int end_row, sn_image* image) {
   size_t sample_count = (size_t)(end_row - first_row) * r->width * SUPERSAMPLES * SUPERSAMPLES;
-  for (size_t i = 0; i < sample_count; ++i) r->samples[i].nearness = 0;
+  for (size_t i = 0; i < LAYERS * sample_count; ++i) r->samples[i].nearness = 0;
   for (uint32_t t = 0; t < r->soup->triangle_count; ++t) cover_band(r, t, first_row, end_row);
   for (int y = first_row; y < end_row; ++y) {
     uint8_t* row = image->pixels + 3 * ((size_t)(r->top + y) * image->width + r->left);
@@ -124,7 +161,7 @@ static void draw_band(const raster* r, int first_row, int end_row, sn_image* ima
 }
 
 static sn_status draw_soup(raster* r, sn_arena* arena, sn_image* image, sn_error* err) {
-  size_t band_samples = (size_t)r->width * BAND_ROWS * SUPERSAMPLES * SUPERSAMPLES;
+  size_t band_samples = LAYERS * (size_t)r->width * BAND_ROWS * SUPERSAMPLES * SUPERSAMPLES;
   SN_TRY(SN_ARENA_NEW(arena, band_samples, &r->samples, err));
   for (int row = 0; row < r->height; row += BAND_ROWS) {
     draw_band(r, row, row + BAND_ROWS < r->height ? row + BAND_ROWS : r->height, image);

@@ -29,8 +29,8 @@ static sn_light added(sn_light a, sn_light b) {
 static sn_light filtered(sn_light a, sn_light b) {
   return (sn_light){a.r * b.r, a.g * b.g, a.b * b.b};
 }
-static sn_light mixed(sn_light a, sn_light b, double t) {
-  return added(scaled(1 - t, a), scaled(t, b));
+sn_light sn_light_mix(sn_light a, sn_light b, double share) {
+  return added(scaled(1 - share, a), scaled(share, b));
 }
 
 static double clamp01(double x) { return x < 0 ? 0 : x > 1 ? 1 : x; }
@@ -64,7 +64,7 @@ static sn_light surrounding_light(const sn_light_rig* rig, const sn_lit_point* p
   double height = 0.5 + 0.5 * sn_dot(p->normal, rig->up);
   double sky = p->sky;
   sn_light occlusion = {(float)(0.18 + 0.82 * sky), (float)(0.06 + 0.94 * sky), (float)sky};
-  return filtered(occlusion, mixed(below, above, height));
+  return filtered(occlusion, sn_light_mix(below, above, height));
 }
 
 static double power4(double x) { return x * x * x * x; }
@@ -85,7 +85,19 @@ static sn_light reflected_light(const sn_light_rig* rig, const sn_lit_point* p) 
   return added(scaled(reflected, sheen), scaled(edge * p->sky, rim));
 }
 
+// The same lights on something opaque and rough.
+static sn_light shade_dull(const sn_light_rig* rig, const sn_lit_point* p) {
+  static const sn_light key = {0.95f, 0.93f, 0.90f}, fill = {0.13f, 0.14f, 0.16f};
+  static const sn_light above = {0.42f, 0.43f, 0.45f}, below = {0.20f, 0.20f, 0.21f};
+  double height = 0.5 + 0.5 * sn_dot(p->normal, rig->up);
+  sn_light sky = sn_light_mix(below, above, height);
+  sky = added(sky, scaled(wrapped(sn_dot(p->normal, rig->fill), 0.5), fill));
+  sn_light sun = scaled(p->key * wrapped(sn_dot(p->normal, rig->key), 0.15), key);
+  return filtered(p->base, added(sun, scaled(p->sky, sky)));
+}
+
 sn_light sn_shade(const sn_light_rig* rig, const sn_lit_point* p) {
+  if (p->dull) return shade_dull(rig, p);
   sn_light diffuse = added(key_light(rig, p), fill_light(rig, p));
   diffuse = added(diffuse, surrounding_light(rig, p));
   return added(filtered(p->base, diffuse), reflected_light(rig, p));
@@ -94,7 +106,7 @@ sn_light sn_shade(const sn_light_rig* rig, const sn_lit_point* p) {
 sn_light sn_shade_background(double height) {
   sn_light top = sn_light_from_colour((sn_colour){244, 245, 247});
   sn_light bottom = sn_light_from_colour((sn_colour){215, 219, 226});
-  return mixed(bottom, top, clamp01(height));
+  return sn_light_mix(bottom, top, clamp01(height));
 }
 
 static float decode(uint8_t value) {
@@ -122,5 +134,13 @@ sn_colour sn_colour_from_light(sn_light light, int x, int y) {
 }
 
 sn_colour sn_colour_skin(void) { return (sn_colour){226, 174, 148}; }
+
+sn_colour sn_colour_body(uint32_t index) {
+  static const sn_colour others[5] = {
+      {142, 170, 204}, {158, 190, 138}, {216, 188, 112}, {184, 150, 198}, {128, 190, 186}};
+  return index % 6 == 0 ? sn_colour_skin() : others[index % 6 - 1];
+}
+
+sn_colour sn_colour_stone(void) { return (sn_colour){196, 198, 202}; }
 
 sn_colour sn_colour_dark(void) { return (sn_colour){52, 40, 38}; }

@@ -1,4 +1,4 @@
-// Light on flesh: from a normal and the light that arrives to a colour.
+// Light on flesh and stone: from a normal and the light that arrives to a colour.
 #ifndef SN_RENDER_SHADE_H
 #define SN_RENDER_SHADE_H
 
@@ -18,12 +18,15 @@ typedef struct sn_light_rig {
 typedef struct sn_lit_point {
   sn_vec3 normal, to_eye;
   sn_light base;
+  bool dull;       // not flesh: without sheen, and shadows keep the colour
   bool wet;        // with a small bright glint, as eyes and noses have
   float sky, key;  // share of the light from all around and from the key light that gets here
 } sn_lit_point;
 
 sn_light_rig sn_light_rig_make(const sn_camera* camera);
 sn_light sn_shade(const sn_light_rig* rig, const sn_lit_point* point);
+// From `a`, at 0, to `b`, at 1.
+sn_light sn_light_mix(sn_light a, sn_light b, double share);
 // @param height 0 at the bottom of the picture, 1 at its top
 sn_light sn_shade_background(double height);
 

@@ -35,7 +35,14 @@ static void add_vertices(sn_soup* soup, const sn_drawn_surface* surface, const s
   }
 }
 
-static void add_triangles(sn_soup* soup, const sn_drawn_surface* surface, uint32_t owner) {
+static bool faces_eye(const sn_soup* soup, const uint32_t* corners, const sn_camera* camera) {
+  sn_vec3 a = soup->places[corners[0]];
+  sn_vec3 u = sn_sub(soup->places[corners[1]], a), v = sn_sub(soup->places[corners[2]], a);
+  return sn_dot(sn_cross(u, v), sn_sub(camera->eye, a)) > 0;
+}
+
+static void add_triangles(sn_soup* soup, const sn_drawn_surface* surface, uint32_t owner,
+                          const sn_camera* camera) {
   for (uint32_t t = 0; t < surface->triangle_count; ++t) {
     uint32_t* corners = soup->triangles + 3 * (size_t)soup->triangle_count;
     bool usable = true;
@@ -43,6 +50,7 @@ static void add_triangles(sn_soup* soup, const sn_drawn_surface* surface, uint32
       corners[c] = soup->vertex_count + surface->triangles[3 * (size_t)t + c];
       usable = usable && soup->pixels[corners[c]].z > 0;
     }
+    if (usable && surface->look == SN_LOOK_FLOOR) usable = faces_eye(soup, corners, camera);
     soup->owners[soup->triangle_count] = owner;
     soup->triangle_count += usable;
   }
@@ -75,12 +83,14 @@ sn_status sn_soup_gather(const sn_drawn_surface* surfaces, uint32_t surface_coun
            "%zu vertices and %zu triangles are too many for one picture", vertex_count,
            triangle_count);
   SN_TRY(SN_ARENA_NEW(arena, surface_count, &soup->colours, err));
+  SN_TRY(SN_ARENA_NEW(arena, surface_count, &soup->looks, err));
   SN_TRY(take_arrays(soup, vertex_count, triangle_count, arena, err));
   for (uint32_t s = 0; s < surface_count; ++s) {
     soup->colours[s][0] = sn_light_from_colour(surfaces[s].base);
     soup->colours[s][1] = sn_light_from_colour(surfaces[s].mark);
+    soup->looks[s] = surfaces[s].look;
     add_vertices(soup, &surfaces[s], camera);
-    add_triangles(soup, &surfaces[s], s);
+    add_triangles(soup, &surfaces[s], s, camera);
     soup->vertex_count += surfaces[s].vertex_count;
   }
   make_normals(soup);

@@ -8,6 +8,7 @@
 
 typedef struct sn_soup {
   sn_light (*colours)[2];  // of each surface: base, mark
+  sn_look* looks;          // of each surface
   uint32_t vertex_count;
   sn_vec3* places;      // in the scene
   sn_vec3* pixels;      // in the picture; see sn_camera_project

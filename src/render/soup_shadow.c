@@ -1,6 +1,7 @@
 // Soft shadows: the soup is looked at from many directions of light, and what a direction sees is
-// lit by it. Directions all over the sphere darken hollows, a bundle around the key light casts its
-// shadow. Light is kept at vertices and blurred there.
+// lit by it. Directions all over the sphere darken hollows, a bundle around the key light casts the
+// shadow of flesh; that of a plate or a hand around it would only hide it. Light is kept at vertices
+// and blurred there.
 #include "math/vec.h"
 #include "render/even.h"
 #include "render/scan.h"
@@ -49,9 +50,10 @@ static void raise_triangle(height_map* map, const sn_vec3 corners[3]) {
   }
 }
 
-static void draw_heights(height_map* map, const sn_soup* soup) {
+static void draw_heights(height_map* map, const sn_soup* soup, bool flesh_only) {
   for (int i = 0; i < MAP_SIZE * MAP_SIZE; ++i) map->heights[i] = -INFINITY;
   for (uint32_t t = 0; t < soup->triangle_count; ++t) {
+    if (flesh_only && soup->looks[soup->owners[t]] != SN_LOOK_FLESH) continue;
     sn_vec3 corners[3];
     for (int c = 0; c < 3; ++c) {
       corners[c] = map_place(map, soup->places[soup->triangles[3 * (size_t)t + c]]);
@@ -89,7 +91,7 @@ static void gather_sky(height_map* map, sn_soup* soup, sn_vec3 up, float* most) 
     sn_vec3 direction = spiral_direction(d, SKY_DIRECTIONS);
     double brightness = 0.65 + 0.35 * sn_dot(direction, up);
     aim(map, direction);
-    draw_heights(map, soup);
+    draw_heights(map, soup, false);
     for (uint32_t v = 0; v < soup->vertex_count; ++v) {
       double weight = brightness * sn_dot(soup->normals[v], direction);
       if (!(weight > 0)) continue;
@@ -107,7 +109,7 @@ static void gather_key(height_map* map, sn_soup* soup, sn_vec3 key) {
   for (int d = 0; d < KEY_DIRECTIONS; ++d) {
     sn_vec3 direction = sn_madd(key, KEY_SPREAD, spiral_direction(d, KEY_DIRECTIONS));
     aim(map, sn_scale(1 / sn_length(direction), direction));
-    draw_heights(map, soup);
+    draw_heights(map, soup, true);
     for (uint32_t v = 0; v < soup->vertex_count; ++v) {
       soup->key[v] += (float)(light_at(map, soup, v) / KEY_DIRECTIONS);
     }

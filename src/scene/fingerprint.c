@@ -65,6 +65,7 @@ static void add_body(hasher* h, const sn_body_desc* body) {
   for (int i = 0; i < 9; ++i) add_double(h, body->initial.rotate.m[i / 3][i % 3]);
   add_vec3(h, body->initial.translate);
   add_vec3(h, body->velocity);
+  add_vec3(h, body->spin);
   add_int(h, body->scramble.kind);
   add_double(h, body->scramble.amount);
   add_int(h, (int64_t)body->scramble.seed);

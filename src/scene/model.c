@@ -62,7 +62,7 @@ sn_status sn_scene_estimate(const sn_scene* scene, uint32_t body, double* cells,
   return SN_OK;
 }
 
-static void warn_about(const sn_body* body) {
+static void warn_about(const sn_body* body, sn_mode mode) {
   const sn_mesh_report* report = &body->surface.report;
   const char* file = body->desc->surface;
   if (report->degenerate_triangles) {
@@ -81,6 +81,7 @@ static void warn_about(const sn_body* body) {
     sn_log(SN_LOG_WARNING, "%s: %u vertices are in no triangle; they follow the nearest flesh",
            file, report->unreferenced_vertices);
   }
+  if (mode == SN_MODE_DYNAMIC) return;
   sn_vec3 v = body->desc->velocity;
   if (v.x != 0 || v.y != 0 || v.z != 0) {
     sn_log(SN_LOG_WARNING, "body \"%s\": its initial velocity has no effect in a quasistatic scene",
@@ -119,7 +120,7 @@ static sn_status build_bodies(sn_model* model, sn_pool* pool, sn_arena* scratch,
     body->begin = model->unknown_count;
     model->unknown_count += 3 * (size_t)body->tree.node_count;
     model->body_count = b + 1;
-    warn_about(body);
+    warn_about(body, scene->mode);
   }
   return SN_OK;
 }
@@ -162,6 +163,9 @@ static sn_status build_model(sn_model* model, sn_pool* pool, sn_error* err) {
   sn_arena_set_pool(scratch, pool);
   sn_status status = build_bodies(model, pool, scratch, err);
   if (status == SN_OK) status = build_hierarchies(model, pool, scratch, err);
+  size_t held = sn_arena_bytes(model->arena);
+  if (status == SN_OK) status = sn_contacts_build(model, scratch, err);
+  model->memory.bytes[SN_MEMORY_CONTACT] = sn_arena_lap(model->arena, &held);
   sn_arena_destroy(scratch);
   SN_TRY(status);
   SN_TRY(join_bodies(model, err));

@@ -5,9 +5,17 @@
 #include "body/body.h"
 #include "body/body_multigrid.h"
 #include "body/body_terms.h"
+#include "body/contact_levels.h"
+#include "scene/contacts.h"
+#include "scene/rigid_modes.h"
 #include "sinew/state.h"
 #include "solve/jacobi.h"
 #include "solve/newton.h"
+
+// Times that a step may be solved to take in contacts that came up while it was.
+#define SN_CONTACT_PASSES 3
+// Times that a step may be halved.
+#define SN_HALVINGS 2
 
 struct sn_model {
   sn_arena* arena;  // owns all that follows
@@ -17,6 +25,7 @@ struct sn_model {
   sn_hierarchy* hierarchies;  // a body each; NULL where no multigrid is asked for
   uint32_t body_count;        // built so far, which on failure may be fewer than the scene's
   size_t unknown_count;
+  sn_contact_model contact;
   uint8_t* held;       // nodes of all bodies that move as told (unknown_count / 3)
   double force_scale;  // N
   uint64_t fingerprint;
@@ -29,9 +38,20 @@ struct sn_state {
   int frame;  // last one solved
   double time,
       time_before;  // frames, of the last pose and the one before; between frames in substeps
+  double entrance;  // share of gravity and of the way from the bind pose; 1 except in the preroll
   bool solved;      // has a frame been solved? then the next one has a past to do work on
   double* u;        // displacements of all nodes, m (unknown_count)
   double work;      // done by bones, constraints and loads so far, J
+
+  double* u_before;  // of the step before, with inertia or contact; else NULL (unknown_count)
+  // A dynamic scene's past, NULL in others (unknown_count). While a step is being solved `velocity`
+  // holds where inertia alone would lead; what was before is then what the step starts from.
+  double *velocity, *velocity_before;
+  double *base, *ahead_u;  // of the step being solved: see sn_body_stride
+  double step_before;      // how long the last step was, s; 0: there is no past
+  double push_before;      // of all contacts in the last step, N
+  double jolt;             // 1: something hit or came off in the last step, else 0
+  double tau;              // of the step being solved, s; 0: none is, or in balance without inertia
 
   sn_rigid* bone_poses;   // at `frame` (bone_count)
   sn_rigid* fixed_poses;  // (fixed_count)
@@ -41,11 +61,14 @@ struct sn_state {
   sn_vec3** load_places;  // displacement at which each load acted before it (load_count), a body
   double* reactions;      // forces that hold the held nodes, N (3 x held nodes of all bodies)
 
+  sn_contact_state contact;
   sn_term* terms;
   sn_problem problem;
   sn_newton_work newton;
   sn_jacobi jacobi;               // JACOBI_CG
   sn_body_multigrid* multigrids;  // MULTIGRID (body_count)
+  sn_contact_levels* contact_levels;
+  sn_rigid_modes rigid_modes;
   uint32_t multigrid_count;
   sn_preconditioner preconditioner;
   bool has_preconditioner;
@@ -57,7 +80,26 @@ struct sn_state {
 sn_status sn_pose_advance(const sn_model* model, sn_state* state, double frame, sn_error* err);
 void sn_pose_finish(const sn_model* model, sn_state* state);
 // Poses and targets of a frame without touching displacements or work: after loading a state.
-void sn_pose_restore(const sn_model* model, sn_state* state, int frame);
+void sn_pose_restore(const sn_model* model, sn_state* state, double frame);
+
+// A step of time: its inertia and damping enter the bodies' energies; the velocity comes out of it.
+void sn_stride_begin(const sn_model* model, sn_state* state, double seconds);
+// Where inertia alone would lead, in memory that Newton's method will use.
+const double* sn_stride_guess(const sn_model* model, sn_state* state);
+void sn_stride_end(const sn_model* model, sn_state* state);
+double sn_stride_kinetic(const sn_model* model, const sn_state* state);
+
+// Obstacles and the points of skins that may touch; sets model->contact.
+sn_status sn_contacts_build(sn_model* model, sn_arena* scratch, sn_error* err);
+sn_status sn_contacts_create(const sn_model* model, sn_state* state, sn_error* err);
+// A step that takes so many frames starts at u_before, without contacts.
+void sn_contacts_begin(const sn_model* model, sn_state* state, double frames);
+// Add contacts that u has and that are not known yet. Returns how many of these go through something.
+uint32_t sn_contacts_find(const sn_model* model, sn_state* state, const double* u);
+// The same at state->u, unless that is too near to where contacts were looked for last to have new ones.
+uint32_t sn_contacts_find_more(const sn_model* model, sn_state* state);
+// The step has ended at state->u: remember friction, report.
+void sn_contacts_end(const sn_model* model, sn_state* state);
 
 // Give parts that nothing holds the position and orientation of the start pose again.
 void sn_free_parts_align(const sn_model* model, sn_state* state);
@@ -67,10 +109,12 @@ void sn_free_parts_balance(const sn_model* model, const sn_body* body, double* f
 // Memory and functions of the preconditioner that the scene asks for.
 sn_status sn_preconditioner_create(const sn_model* model, sn_state* state, sn_error* err);
 
+// Newton steps that a frame may take.
+int sn_scene_most_newton(const sn_scene* scene);
 uint64_t sn_scene_fingerprint(const sn_scene* scene);
 
 // The state as bytes, for a checkpoint (in `arena`), and back. `bytes` must be of the right size.
-size_t sn_state_payload_size(const sn_model* model);
+size_t sn_state_payload_size(const sn_model* model, const sn_state* state);
 void sn_state_write_payload(const sn_model* model, const sn_state* state, unsigned char* bytes);
 void sn_state_read_payload(const sn_model* model, sn_state* state, int frame,
                            const unsigned char* bytes);

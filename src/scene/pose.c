@@ -16,12 +16,22 @@ static sn_vec3 load_value(const sn_force_desc* desc, double frame) {
 static void pose_bones(const sn_model* model, sn_state* state, double frame) {
   const sn_scene* scene = model->scene;
   for (uint32_t b = 0; b < scene->bone_count; ++b) {
-    state->bone_poses[b] = sn_motion_at(&scene->bones[b].motion, frame);
+    state->bone_poses[b] = sn_motion_toward(&scene->bones[b].motion, frame, state->entrance);
   }
   for (uint32_t f = 0; f < scene->fixed_count; ++f) {
     const sn_fixed_desc* fixed = &scene->fixed[f];
-    state->fixed_poses[f] = fixed->bone == SN_NO_BONE ? sn_motion_at(&fixed->motion, frame)
-                                                      : state->bone_poses[fixed->bone];
+    state->fixed_poses[f] = fixed->bone == SN_NO_BONE
+                                ? sn_motion_toward(&fixed->motion, frame, state->entrance)
+                                : state->bone_poses[fixed->bone];
+  }
+}
+
+// Colliders are where they are from the start: nothing has to come to them.
+static void pose_colliders(const sn_model* model, sn_state* state, double frame) {
+  for (uint32_t c = 0; c < model->scene->collider_count; ++c) {
+    state->contact.obstacle_befores[c] = state->contact.obstacle_poses[c];
+    state->contact.obstacle_poses[c] = sn_motion_at(&model->scene->colliders[c].motion, frame);
+    if (!state->solved) state->contact.obstacle_befores[c] = state->contact.obstacle_poses[c];
   }
 }
 
@@ -44,6 +54,11 @@ static sn_status check_poses(const sn_model* model, const sn_state* state, doubl
              "fixed[%u].motion: the pose at frame %g is not finite; expected smaller keys", f,
              frame);
   }
+  for (uint32_t c = 0; c < scene->collider_count; ++c) {
+    SN_CHECK(pose_is_finite(&state->contact.obstacle_poses[c]), err, SN_ERR_INPUT,
+             "colliders[%u].motion: the pose at frame %g is not finite; expected smaller keys", c,
+             frame);
+  }
   return SN_OK;
 }
 
@@ -57,10 +72,11 @@ static void set_tie_targets(const sn_body* body, const sn_rigid* poses, sn_body_
   }
 }
 
-static void set_forces(const sn_model* model, const sn_body* body, double frame,
-                       sn_body_work* work) {
+static void set_forces(const sn_model* model, const sn_state* state, const sn_body* body,
+                       double frame, sn_body_work* work) {
+  sn_vec3 gravity = sn_scale(state->entrance, model->scene->gravity);
   for (uint32_t n = 0; n < body->tree.node_count; ++n) {
-    sn_store3(work->forces + 3 * (size_t)n, sn_scale(body->node_mass[n], model->scene->gravity));
+    sn_store3(work->forces + 3 * (size_t)n, sn_scale(body->node_mass[n], gravity));
   }
   for (uint32_t l = 0; l < body->load_count; ++l) {
     const sn_load* load = &body->loads[l];
@@ -70,7 +86,7 @@ static void set_forces(const sn_model* model, const sn_body* body, double frame,
       sn_store3(at, sn_madd(sn_load3(at), load->shares[s].share, value));
     }
   }
-  sn_free_parts_balance(model, body, work->forces);
+  if (state->tau == 0) sn_free_parts_balance(model, body, work->forces);
 }
 
 static void move_held_nodes(const sn_body* body, const sn_state* state, double* u, sn_vec3* moves) {
@@ -125,18 +141,20 @@ static double work_of_loads(const sn_body* body, const sn_state* state, const sn
   return sum;
 }
 
-void sn_pose_restore(const sn_model* model, sn_state* state, int frame) {
+void sn_pose_restore(const sn_model* model, sn_state* state, double frame) {
   state->time = frame;
   pose_bones(model, state, frame);
+  pose_colliders(model, state, frame);
   for (uint32_t b = 0; b < model->body_count; ++b) {
     const sn_body* body = &model->bodies[b];
     set_tie_targets(body, state->bone_poses, &state->bodies[b], state->tie_moves[b]);
-    set_forces(model, body, frame, &state->bodies[b]);
+    set_forces(model, state, body, frame, &state->bodies[b]);
   }
 }
 
 sn_status sn_pose_advance(const sn_model* model, sn_state* state, double frame, sn_error* err) {
   pose_bones(model, state, frame);
+  pose_colliders(model, state, frame);
   SN_TRY(check_poses(model, state, frame, err));
   const double* reactions = state->reactions;
   for (uint32_t b = 0; b < model->body_count; ++b) {
@@ -148,7 +166,7 @@ sn_status sn_pose_advance(const sn_model* model, sn_state* state, double frame, 
     // With a past: springs that pull now, over the way that their targets go now.
     sn_body_work* work = &state->bodies[b];
     set_tie_targets(body, state->bone_poses, work, state->tie_moves[b]);
-    set_forces(model, body, frame, work);
+    set_forces(model, state, body, frame, work);
     move_held_nodes(body, state, u, state->held_moves[b]);
     if (state->solved) {
       for (uint32_t t = 0; t < body->tie_count; ++t) {
@@ -196,5 +214,6 @@ void sn_pose_finish(const sn_model* model, sn_state* state) {
     state->work += work_of_loads(body, state, state->load_places[b], u);
     reactions += 3 * (size_t)body->held_count;
   }
+  if (state->solved) state->work += state->contact.report.work;
   state->solved = true;
 }

@@ -2,27 +2,31 @@
 #include "scene/model.h"
 #include "solve/vector.h"
 
-// Stiffness of the terms that multigrid has no version of, lumped to the diagonal.
-static void find_other_stiffness(sn_state* state, double* stiffness) {
-  sn_vector_fill(state->pool, state->problem.unknown_count, 0, stiffness);
+// The sum of the terms that are diagonals.
+static void sum_diagonals(sn_state* state, double* sum) {
+  sn_vector_fill(state->pool, state->problem.unknown_count, 0, sum);
   for (int t = 0; t < state->problem.term_count; ++t) {
     const sn_term* term = &state->terms[t];
-    if (term->on_all_levels || !term->ops->diagonal) continue;
-    term->ops->diagonal(term, state->pool, stiffness);
+    if (term->levels == SN_LEVELS_DIAGONAL && term->ops->diagonal) {
+      term->ops->diagonal(term, state->pool, sum);
+    }
   }
 }
 
-static void update(void* ctx, sn_pool* pool, const double* u, bool first) {
+static void update(void* ctx, sn_pool* pool, sn_fit fit) {
   sn_state* state = ctx;
-  double* stiffness = state->newton.step;  // not in use while a step is prepared
-  (void)u;
-  find_other_stiffness(state, stiffness);
+  double* sum = state->newton.step;  // not in use while a step is prepared
+  sum_diagonals(state, sum);
   for (uint32_t b = 0; b < state->multigrid_count; ++b) {
     sn_body_multigrid* m = &state->multigrids[b];
-    sn_vector_narrow(pool, m->levels[0].unknown_count, stiffness + m->body->begin,
-                     m->levels[0].springs);
-    sn_body_multigrid_update(m, pool, first);
+    sn_mg_level* finest = &m->levels[0];
+    sn_vector_narrow(pool, finest->unknown_count, sum + m->body->begin, finest->springs);
+    if (m->more) sn_contact_levels_update(&state->contact_levels[b]);
+    sn_body_multigrid_update(m, pool, fit);
   }
+  sn_rigid_modes_update(&state->rigid_modes, state->contact.model->bodies, state->multigrid_count,
+                        &state->contact.set, &state->problem, pool, state->u,
+                        state->newton.cg.direction, state->newton.cg.product);
 }
 
 static void apply(void* ctx, sn_pool* pool, const double* r, float* z) {
@@ -30,6 +34,10 @@ static void apply(void* ctx, sn_pool* pool, const double* r, float* z) {
   for (uint32_t b = 0; b < state->multigrid_count; ++b) {
     sn_body_multigrid* m = &state->multigrids[b];
     sn_mg_cycle(&m->mg, pool, r + m->body->begin, z + m->body->begin);
+  }
+  sn_rigid_modes_apply(&state->rigid_modes, pool, state->u, r, z);
+  if (state->rigid_modes.count > 0) {
+    sn_vector_mask_f(pool, state->problem.unknown_count, state->problem.held, 0, z);
   }
 }
 
@@ -46,11 +54,18 @@ static sn_status create_multigrid(const sn_model* model, sn_state* state, sn_err
       .degree = asked->degree,
       .coarsest = asked->coarsest == SN_COARSEST_JACOBI ? SN_MG_JACOBI_16 : SN_MG_CHOLESKY};
   SN_TRY(SN_ARENA_NEW(state->arena, model->body_count, &state->multigrids, err));
+  SN_TRY(SN_ARENA_NEW(state->arena, model->body_count, &state->contact_levels, err));
+  SN_TRY(sn_rigid_modes_create(state->arena, &state->rigid_modes, err));
   for (uint32_t b = 0; b < model->body_count; ++b) {
     SN_TRY(sn_body_multigrid_create(&model->bodies[b], &state->bodies[b].flesh,
-                                    &model->hierarchies[b], opts,
+                                    &model->hierarchies[b], opts, model->contact.any,
                                     state->newton.cg.product + model->bodies[b].begin, state->arena,
                                     &state->multigrids[b], err));
+    if (!model->contact.any) continue;
+    sn_contact_levels* levels = &state->contact_levels[b];
+    SN_TRY(sn_contact_levels_create(&state->contact.set, &model->bodies[b], &model->hierarchies[b],
+                                    state->arena, levels, err));
+    state->multigrids[b].more = &levels->more;
   }
   state->multigrid_count = model->body_count;
   state->preconditioner = (sn_preconditioner){update, apply, weaken, state, true};

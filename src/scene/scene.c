@@ -33,12 +33,22 @@ static sn_keyframe interpolate(const sn_motion* motion, double frame) {
 
 // p -> pivot + R (p - pivot) + translate = R p + (translate + (pivot - R pivot)); formed in this
 // order a motion without rotation translates exactly.
-sn_rigid sn_motion_at(const sn_motion* motion, double frame) {
-  if (motion->key_count == 0) return sn_rigid_identity();
-  sn_keyframe key = interpolate(motion, frame);
+static sn_rigid pose_of(sn_keyframe key) {
   sn_rigid pose;
   pose.rotate = sn_quat_to_mat3(key.rotate);
   sn_vec3 swing = sn_sub(key.pivot, sn_mul3v(&pose.rotate, key.pivot));
   pose.translate = sn_add(key.translate, swing);
   return pose;
+}
+
+sn_rigid sn_motion_at(const sn_motion* motion, double frame) {
+  return motion->key_count == 0 ? sn_rigid_identity() : pose_of(interpolate(motion, frame));
+}
+
+sn_rigid sn_motion_toward(const sn_motion* motion, double frame, double share) {
+  if (motion->key_count == 0 || share >= 1) return sn_motion_at(motion, frame);
+  sn_keyframe key = interpolate(motion, frame);
+  key.translate = sn_scale(share, key.translate);
+  key.rotate = sn_quat_slerp((sn_quat){0, 0, 0, 1}, key.rotate, share);
+  return pose_of(key);
 }

@@ -54,7 +54,7 @@ static sn_status create_bodies(const sn_model* model, sn_state* state, sn_error*
   SN_TRY(SN_ARENA_NEW(arena, model->body_count, &state->tie_moves, err));
   SN_TRY(SN_ARENA_NEW(arena, model->body_count, &state->held_moves, err));
   SN_TRY(SN_ARENA_NEW(arena, model->body_count, &state->load_places, err));
-  SN_TRY(SN_ARENA_NEW(arena, SN_BODY_TERMS * (size_t)model->body_count, &state->terms, err));
+  SN_TRY(SN_ARENA_NEW(arena, SN_BODY_TERMS * (size_t)model->body_count + 1, &state->terms, err));
   for (uint32_t b = 0; b < model->body_count; ++b) {
     const sn_body* body = &model->bodies[b];
     SN_TRY(sn_body_work_create(body, arena, &state->bodies[b], err));
@@ -85,29 +85,53 @@ static void count_memory(const sn_model* model, sn_state* state, size_t vectors,
   state->memory.bytes[SN_MEMORY_MULTIGRID] = multigrid - coarse;
 }
 
+int sn_scene_most_newton(const sn_scene* scene) {
+  bool more = scene->mode == SN_MODE_DYNAMIC && scene->max_substeps > scene->substeps;
+  int tries = (1 << (SN_HALVINGS + 1)) - 1;  // of a step and its halves
+  return tries * SN_CONTACT_PASSES * scene->solver.newton_max *
+         (more ? scene->max_substeps : scene->substeps);
+}
+
+static sn_status create_past(const sn_model* model, sn_state* state, sn_error* err) {
+  double** vectors[] = {&state->u_before, &state->velocity, &state->velocity_before, &state->base,
+                        &state->ahead_u};
+  bool dynamic = model->scene->mode == SN_MODE_DYNAMIC;
+  size_t count = dynamic ? sizeof vectors / sizeof *vectors : model->contact.any ? 1 : 0;
+  for (size_t i = 0; i < count; ++i) {
+    SN_TRY(SN_ARENA_NEW(state->arena, model->unknown_count, vectors[i], err));
+  }
+  return SN_OK;
+}
+
 static sn_status create(const sn_model* model, sn_pool* pool, sn_state* state, sn_error* err) {
   sn_arena* arena = state->arena;
   const sn_scene* scene = model->scene;
   state->pool = pool;
   state->frame = scene->first_frame - 1;
+  state->entrance = 1;
   SN_TRY(SN_ARENA_NEW(arena, model->unknown_count, &state->u, err));
+  SN_TRY(create_past(model, state, err));
   SN_TRY(SN_ARENA_NEW(arena, scene->bone_count, &state->bone_poses, err));
   SN_TRY(SN_ARENA_NEW(arena, scene->fixed_count, &state->fixed_poses, err));
   SN_TRY(create_bodies(model, state, err));
-  SN_TRY(sn_newton_work_create(model->unknown_count, scene->solver.newton_max * scene->substeps,
-                               arena, &state->newton, err));
+  SN_TRY(sn_newton_work_create(model->unknown_count, sn_scene_most_newton(scene), arena,
+                               &state->newton, err));
+  int terms = SN_BODY_TERMS * (int)model->body_count;
+  if (model->contact.any) state->terms[terms++] = sn_contact_term(&state->contact.set);
   state->problem =
-      (sn_problem){model->unknown_count, state->terms, SN_BODY_TERMS * (int)model->body_count,
-                   model->held, model->force_scale};
+      (sn_problem){model->unknown_count, state->terms, terms, model->held, model->force_scale};
   size_t held = 0, vectors = sn_arena_lap(arena, &held);
+  SN_TRY(sn_contacts_create(model, state, err));
+  state->memory.bytes[SN_MEMORY_CONTACT] = sn_arena_lap(arena, &held);
   SN_TRY(sn_preconditioner_create(model, state, err));
   count_memory(model, state, vectors, sn_arena_lap(arena, &held));
   return SN_OK;
 }
 
 const char* sn_memory_purpose_name(sn_memory_purpose purpose) {
-  static const char* const NAMES[SN_MEMORY_PURPOSES] = {
-      "surface", "tree", "families", "material", "levels", "tangents", "vectors", "multigrid"};
+  static const char* const NAMES[SN_MEMORY_PURPOSES] = {"surface",  "tree",      "families",
+                                                        "material", "levels",    "tangents",
+                                                        "vectors",  "multigrid", "contact"};
   return NAMES[purpose];
 }
 
@@ -172,32 +196,61 @@ void sn_surface_extract(const sn_model* model, const sn_state* state, uint32_t b
   sn_parallel_for(state->pool, b->desc->mesh.vertex_count, 1024, extract, &job);
 }
 
-// A checkpoint holds displacements, reactions and work; poses and targets follow from the frame.
-static size_t reaction_count(const sn_model* model) {
-  size_t count = 0;
-  for (uint32_t b = 0; b < model->body_count; ++b) count += 3 * (size_t)model->bodies[b].held_count;
-  return count;
+// A checkpoint holds displacements, reactions and work, and of a dynamic scene the past; poses and
+// targets follow from the frame.
+typedef struct payload_part {
+  void* at;
+  size_t size;
+} payload_part;
+
+#define PAYLOAD_PARTS 12
+
+static size_t list_payload(const sn_model* model, const sn_state* state,
+                           payload_part parts[PAYLOAD_PARTS]) {
+  size_t vector = model->unknown_count * sizeof(double), reactions = 0, size = 0;
+  size_t points = model->contact.any ? model->contact.firsts[model->body_count] : 0;
+  size_t past = model->scene->mode == SN_MODE_DYNAMIC ? vector : 0;
+  for (uint32_t b = 0; b < model->body_count; ++b) reactions += model->bodies[b].held_count;
+  const payload_part all[PAYLOAD_PARTS] = {
+      {state->u, vector},
+      {state->velocity, past},
+      {state->velocity_before, past},
+      {state->u_before, past},
+      {state->reactions, 3 * reactions * sizeof(double)},
+      {(void*)&state->work, sizeof state->work},
+      {(void*)&state->step_before, sizeof state->step_before},
+      {(void*)&state->push_before, sizeof state->push_before},
+      {(void*)&state->jolt, sizeof state->jolt},
+      {(void*)&state->contact.first, sizeof state->contact.first},
+      {state->contact.memory, SN_TOUCHES * points * sizeof *state->contact.memory},
+      {state->contact.overlaps, points * sizeof *state->contact.overlaps}};
+  for (int i = 0; i < PAYLOAD_PARTS; ++i) {
+    parts[i] = all[i];
+    size += all[i].size;
+  }
+  return size;
 }
 
-size_t sn_state_payload_size(const sn_model* model) {
-  return (model->unknown_count + reaction_count(model) + 1) * sizeof(double);
+size_t sn_state_payload_size(const sn_model* model, const sn_state* state) {
+  payload_part parts[PAYLOAD_PARTS];
+  return list_payload(model, state, parts);
 }
 
 void sn_state_write_payload(const sn_model* model, const sn_state* state, unsigned char* bytes) {
-  size_t u_bytes = model->unknown_count * sizeof(double);
-  size_t reaction_bytes = reaction_count(model) * sizeof(double);
-  memcpy(bytes, state->u, u_bytes);
-  memcpy(bytes + u_bytes, state->reactions, reaction_bytes);
-  memcpy(bytes + u_bytes + reaction_bytes, &state->work, sizeof state->work);
+  payload_part parts[PAYLOAD_PARTS];
+  list_payload(model, state, parts);
+  for (int i = 0; i < PAYLOAD_PARTS; bytes += parts[i++].size) {
+    if (parts[i].size) memcpy(bytes, parts[i].at, parts[i].size);
+  }
 }
 
 void sn_state_read_payload(const sn_model* model, sn_state* state, int frame,
                            const unsigned char* bytes) {
-  size_t u_bytes = model->unknown_count * sizeof(double);
-  size_t reaction_bytes = reaction_count(model) * sizeof(double);
-  memcpy(state->u, bytes, u_bytes);
-  memcpy(state->reactions, bytes + u_bytes, reaction_bytes);
-  memcpy(&state->work, bytes + u_bytes + reaction_bytes, sizeof state->work);
+  payload_part parts[PAYLOAD_PARTS];
+  list_payload(model, state, parts);
+  for (int i = 0; i < PAYLOAD_PARTS; bytes += parts[i++].size) {
+    if (parts[i].size) memcpy(parts[i].at, bytes, parts[i].size);
+  }
   state->frame = frame;
   state->solved = true;
   sn_pose_restore(model, state, frame);

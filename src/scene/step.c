@@ -4,13 +4,18 @@
 #include "base/timer.h"
 #include "math/vec.h"
 #include "scene/model.h"
+#include "solve/vector.h"
+
+// A residual at which a step is far from solved.
+#define LOST 0.01
 
 static double gravity_energy(const sn_model* model, const sn_state* state) {
   double sum = 0;
+  bool dynamic = model->scene->mode == SN_MODE_DYNAMIC;
   for (uint32_t b = 0; b < model->body_count; ++b) {
     const sn_body* body = &model->bodies[b];
     for (uint32_t n = 0; n < body->tree.node_count; ++n) {
-      if (!body->part_is_held[body->node_parts[n]]) continue;
+      if (!dynamic && !body->part_is_held[body->node_parts[n]]) continue;
       sn_vec3 move = sn_load3(state->u + body->begin + 3 * (size_t)n);
       sum -= body->node_mass[n] * sn_dot(model->scene->gravity, move);
     }
@@ -39,7 +44,13 @@ static void measure(const sn_model* model, sn_state* state, sn_frame_stats* stat
   }
   stats->volume_error = stats->volume / rest_volume - 1;
   stats->energy_gravity = gravity_energy(model, state);
+  stats->energy_kinetic = sn_stride_kinetic(model, state);
   stats->work = state->work;
+  stats->contacts = state->contact.report.touching;
+  stats->max_penetration = state->contact.report.deepest;
+  stats->contact_force = state->contact.report.force;
+  stats->contact_seconds = state->contact.spent;
+  stats->lost_contacts = state->contact.set.lost;
   stats->bytes = sn_memory_used();
   stats->memory = sn_state_memory(model, state);
 }
@@ -58,19 +69,225 @@ static sn_newton_opts newton_options(const sn_model* model, const sn_state* stat
       .stationary = solver->linear == SN_LINEAR_MULTIGRID_ONLY};
 }
 
-// Bring the bodies into balance with the pose at `time`; adds up in `stats`.
-static sn_status solve_pose(const sn_model* model, sn_state* state, double time,
-                            sn_frame_stats* stats, sn_error* err) {
+static void begin_step(const sn_model* model, sn_state* state, double seconds) {
+  if (seconds > 0) {
+    sn_stride_begin(model, state, seconds);
+  } else if (state->u_before) {
+    sn_vector_copy(state->pool, model->unknown_count, state->u, state->u_before);
+  }
+  sn_contacts_begin(model, state, seconds > 0 ? seconds * model->scene->fps : 1);
+}
+
+// Where inertia alone would lead is a good place to start from, unless something is in the way.
+static void choose_start(const sn_model* model, sn_state* state) {
+  const double* guess = state->tau > 0 ? sn_stride_guess(model, state) : state->u;
+  sn_contacts_find(model, state, guess);
+  if (guess == state->u) return;
+  double* gradient = state->newton.gradient;
+  double there = sn_problem_evaluate(&state->problem, state->pool, guess, gradient).energy;
+  double here = sn_problem_evaluate(&state->problem, state->pool, state->u, gradient).energy;
+  if (there < here) sn_vector_copy(state->pool, model->unknown_count, guess, state->u);
+}
+
+// Find the state at the pose of `time`, in balance or, with a duration, by a step of time.
+static sn_status try_pose(const sn_model* model, sn_state* state, double time, double seconds,
+                          sn_frame_stats* stats, sn_error* err) {
   sn_newton_opts opts = newton_options(model, state);
   sn_newton_work work = state->newton;
-  work.krylov += stats->newton;                      // behind the steps of the poses before
+  work.krylov += stats->newton;  // behind the steps of the poses before
+  begin_step(model, state, seconds);
   SN_TRY(sn_pose_advance(model, state, time, err));  // bones, constraints, loads
-  sn_newton_result newton = sn_newton_solve(&state->problem, state->pool, &opts, &work, state->u);
-  sn_free_parts_align(model, state);
+  choose_start(model, state);
+  for (int pass = 1;; ++pass) {
+    sn_newton_result newton = sn_newton_solve(&state->problem, state->pool, &opts, &work, state->u);
+    work.krylov += newton.steps;
+    stats->newton += newton.steps;
+    stats->residual = newton.residual;
+    stats->stop = (sn_stop)newton.stop;
+    // What went through something on the way has to go another; what touches may take longer.
+    bool settled = newton.stop != SN_NEWTON_MAX || state->contact.set.block_count == 0;
+    if (pass == SN_CONTACT_PASSES) break;
+    if (sn_contacts_find_more(model, state) == 0 && settled) break;
+  }
+  return SN_OK;
+}
+
+// Back to where the step began. What was before that is not known any more.
+static void rewind(const sn_model* model, sn_state* state, double work) {
+  sn_vector_copy(state->pool, model->unknown_count, state->u_before, state->u);
+  if (state->tau > 0) {
+    sn_vector_copy(state->pool, model->unknown_count, state->velocity_before, state->velocity);
+    state->step_before = 0;
+  }
+  state->work = work;
+  sn_pose_restore(model, state, state->time_before);
+}
+
+// Go on to the pose at `time`; adds up in `stats`. A step that touches something and is far from solved is
+// made again in two halves.
+static sn_status solve_pose(const sn_model* model, sn_state* state, double time, double seconds,
+                            int halvings, sn_frame_stats* stats, sn_error* err) {
+  double from = state->time, work = state->work;
+  bool has_past = state->solved && state->u_before;
+  SN_TRY(try_pose(model, state, time, seconds, stats, err));
+  bool lost =
+      stats->stop != SN_STOP_CONVERGED && stats->residual > LOST && state->contact.set.count > 0;
+  if (lost && has_past && halvings > 0) {
+    rewind(model, state, work);
+    double half = 0.5 * (from + time);
+    SN_TRY(solve_pose(model, state, half, 0.5 * seconds, halvings - 1, stats, err));
+    return solve_pose(model, state, time, 0.5 * seconds, halvings - 1, stats, err);
+  }
+  stats->converged = stats->converged && stats->stop == SN_STOP_CONVERGED;
+  if (state->tau == 0) sn_free_parts_align(model, state);
+  sn_contacts_end(model, state);
   sn_pose_finish(model, state);  // reactions, work
-  stats->newton += newton.steps;
-  stats->residual = newton.residual;
-  stats->stop = (sn_stop)newton.stop;
+  if (state->tau > 0) sn_stride_end(model, state);
+  return SN_OK;
+}
+
+static bool anything_is_held(const sn_model* model) {
+  bool held = false;
+  for (uint32_t b = 0; b < model->body_count; ++b) {
+    const sn_body* body = &model->bodies[b];
+    for (uint32_t p = 0; p < body->part_count; ++p) held = held || body->part_is_held[p];
+  }
+  return held;
+}
+
+// Bodies that something holds come to rest in the first pose; others wait where they are put.
+static sn_status settle(const sn_model* model, sn_state* state, int frame, sn_frame_stats* stats,
+                        sn_error* err) {
+  if (model->scene->mode == SN_MODE_DYNAMIC && !anything_is_held(model)) {
+    SN_TRY(sn_pose_advance(model, state, frame, err));
+    sn_pose_finish(model, state);
+    return SN_OK;
+  }
+  // The first frame has no pose to come from; it may take a preroll of solves.
+  int solves = model->scene->mode == SN_MODE_DYNAMIC ? 1 : 1 + model->scene->preroll;
+  for (int k = 0; k < solves && (k == 0 || stats->stop == SN_STOP_MAX); ++k) {
+    stats->newton = 0;
+    stats->converged = true;
+    SN_TRY(solve_pose(model, state, frame, 0, 0, stats, err));
+  }
+  return SN_OK;
+}
+
+static sn_vec3 place_of(const sn_body* body, const sn_state* state, uint32_t node) {
+  return sn_add(sn_octree_node_place(&body->tree, node),
+                sn_load3(state->u + body->begin + 3 * (size_t)node));
+}
+
+static sn_vec3 mass_centre(const sn_body* body, const sn_state* state) {
+  sn_vec3 sum = {0, 0, 0};
+  double mass = 0;
+  for (uint32_t n = 0; n < body->tree.node_count; ++n) {
+    mass += body->node_mass[n];
+    sum = sn_madd(sum, body->node_mass[n], place_of(body, state, n));
+  }
+  return sn_scale(1 / mass, sum);
+}
+
+static void set_velocities(const sn_model* model, sn_state* state) {
+  for (uint32_t b = 0; b < model->body_count; ++b) {
+    const sn_body* body = &model->bodies[b];
+    sn_vec3 centre = mass_centre(body, state);
+    for (uint32_t n = 0; n < body->tree.node_count; ++n) {
+      if (body->part_is_held[body->node_parts[n]]) continue;
+      sn_vec3 arm = sn_sub(place_of(body, state, n), centre);
+      sn_store3(state->velocity + body->begin + 3 * (size_t)n,
+                sn_add(body->desc->velocity, sn_cross(body->desc->spin, arm)));
+    }
+  }
+}
+
+// The frames before the first: gravity grows and bones go from the bind pose to the first pose, slowly
+// at both ends, in the first two thirds; then everything may calm down.
+static sn_status enter(const sn_model* model, sn_state* state, int frame, sn_frame_stats* stats,
+                       sn_error* err) {
+  const sn_scene* scene = model->scene;
+  int steps = scene->preroll * scene->substeps;
+  for (int k = 1; k <= steps; ++k) {
+    double share = fmin(1, 1.5 * k / steps);
+    state->entrance = share * share * (3 - 2 * share);
+    stats->newton = 0;
+    stats->converged = true;
+    SN_TRY(solve_pose(model, state, frame, 1 / (scene->fps * scene->substeps), 0, stats, err));
+  }
+  state->entrance = 1;
+  return SN_OK;
+}
+
+static sn_status first_frame(const sn_model* model, sn_state* state, int frame,
+                             sn_frame_stats* stats, sn_error* err) {
+  bool dynamic = model->scene->mode == SN_MODE_DYNAMIC;
+  if (dynamic && model->scene->preroll > 0) {
+    SN_TRY(enter(model, state, frame, stats, err));
+  } else {
+    SN_TRY(settle(model, state, frame, stats, err));
+  }
+  if (dynamic) set_velocities(model, state);
+  state->work = 0;  // counted from here: settling is no motion
+  return SN_OK;
+}
+
+static double largest_move(sn_box box, const sn_rigid* from, const sn_rigid* to) {
+  double most = 0;
+  for (int c = 0; c < 8; ++c) {
+    sn_vec3 p = sn_v3(c & 1 ? box.hi.x : box.lo.x, c & 2 ? box.hi.y : box.lo.y,
+                      c & 4 ? box.hi.z : box.lo.z);
+    most = fmax(most, sn_distance(sn_rigid_apply(from, p), sn_rigid_apply(to, p)));
+  }
+  return most;
+}
+
+// How far the fastest node of a body goes in a frame.
+static double fastest_move(const sn_model* model, const sn_state* state, const sn_body* body) {
+  double most = 0;
+  for (uint32_t n = 0; n < body->tree.node_count; ++n) {
+    sn_vec3 v = sn_load3(state->velocity + body->begin + 3 * (size_t)n);
+    most = fmax(most, sn_dot(v, v));
+  }
+  return sqrt(most) / model->scene->fps;
+}
+
+// As many as asked for; more where a bone moves its flesh further than a cell at a time, or where
+// something that may hit something moves further than a quarter of its size.
+static int count_substeps(const sn_model* model, const sn_state* state, int frame) {
+  const sn_scene* scene = model->scene;
+  double parts = 0;
+  for (uint32_t i = 0; i < scene->attachment_count; ++i) {
+    const sn_attachment_desc* tie = &scene->attachments[i];
+    const sn_bone* bone = &model->bones[tie->bone];
+    sn_rigid from = sn_motion_at(&bone->desc->motion, frame - 1);
+    sn_rigid to = sn_motion_at(&bone->desc->motion, frame);
+    double move = largest_move(bone->surface.box, &from, &to);
+    parts = fmax(parts, move / model->bodies[tie->body].tree.cell);
+  }
+  for (uint32_t b = 0; b < model->body_count && model->contact.any; ++b) {
+    const sn_body* body = &model->bodies[b];
+    double move = fastest_move(model, state, body);
+    for (uint32_t c = 0; c < scene->collider_count; ++c) {
+      sn_rigid from = sn_motion_at(&scene->colliders[c].motion, frame - 1);
+      sn_rigid to = sn_motion_at(&scene->colliders[c].motion, frame);
+      move = fmax(move, largest_move(body->surface.box, &from, &to));
+    }
+    parts = fmax(parts, 4 * move / sn_box_size(body->surface.box));
+  }
+  int wish = parts < scene->max_substeps ? (int)ceil(parts) : scene->max_substeps;
+  return wish > scene->substeps ? wish : scene->substeps;
+}
+
+static sn_status next_frame(const sn_model* model, sn_state* state, int frame,
+                            sn_frame_stats* stats, sn_error* err) {
+  const sn_scene* scene = model->scene;
+  bool dynamic = scene->mode == SN_MODE_DYNAMIC;
+  int substeps = dynamic ? count_substeps(model, state, frame) : scene->substeps;
+  double seconds = dynamic ? 1 / (scene->fps * substeps) : 0;
+  for (int k = 1; k <= substeps; ++k) {
+    double time = frame - 1 + (double)k / substeps;
+    SN_TRY(solve_pose(model, state, time, seconds, SN_HALVINGS, stats, err));
+  }
   return SN_OK;
 }
 
@@ -82,21 +299,8 @@ sn_status sn_step(const sn_model* model, sn_state* state, int frame, sn_frame_st
                             .time = (frame - scene->first_frame) / scene->fps,
                             .krylov = state->newton.krylov,
                             .converged = true};
-  if (!state->solved) {
-    // The first frame has no pose to come from; it may take a preroll of solves to settle.
-    for (int k = 0; k <= scene->preroll && (k == 0 || stats->stop == SN_STOP_MAX); ++k) {
-      stats->newton = 0;
-      SN_TRY(solve_pose(model, state, frame, stats, err));
-    }
-    stats->converged = stats->stop == SN_STOP_CONVERGED;
-    state->work = 0;  // counted from here: settling is no motion
-  } else {
-    for (int k = 1; k <= scene->substeps; ++k) {
-      double time = frame - 1 + (double)k / scene->substeps;
-      SN_TRY(solve_pose(model, state, time, stats, err));
-      stats->converged = stats->converged && stats->stop == SN_STOP_CONVERGED;
-    }
-  }
+  state->contact.spent = 0;
+  SN_TRY((state->solved ? next_frame : first_frame)(model, state, frame, stats, err));
   state->frame = frame;
   measure(model, state, stats);
   stats->seconds = sn_seconds() - start;

@@ -56,7 +56,7 @@ static sn_status solve(const sn_model* model, sn_state* state, const sn_study_op
   sn_vector_fill(state->pool, n, 0, rest);
   double setup_begin = sn_seconds();
   sn_problem_linearise(&state->problem, state->pool, rest);
-  if (preconditioner) preconditioner->update(preconditioner->ctx, state->pool, rest, true);
+  if (preconditioner) preconditioner->update(preconditioner->ctx, state->pool, SN_FIT_FRAME);
 
   double setup_seconds = sn_seconds() - setup_begin;
 

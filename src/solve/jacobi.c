@@ -3,10 +3,9 @@
 #include "solve/vector.h"
 
 // The problem has been linearised at u already.
-static void update(void* ctx, sn_pool* pool, const double* u, bool first) {
+static void update(void* ctx, sn_pool* pool, sn_fit fit) {
   sn_jacobi* jacobi = ctx;
-  (void)u;
-  (void)first;
+  (void)fit;
   sn_problem_diagonal(jacobi->problem, pool, jacobi->diagonal);
 }
 

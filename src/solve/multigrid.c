@@ -1,5 +1,6 @@
 #include "solve/multigrid.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "math/random.h"
@@ -17,6 +18,15 @@
 
 static bool coarsest_is_dense(const sn_mg* mg) {
   return mg->opts.coarsest == SN_MG_CHOLESKY && mg->n <= MOST_DENSE;
+}
+
+static sn_status create_blocks(sn_mg_level* level, sn_arena* arena, sn_error* err) {
+  sn_mg_blocks* blocks = &level->blocks;
+  if (blocks->capacity == 0) return SN_OK;
+  SN_TRY(SN_ARENA_NEW(arena, level->unknown_count / 3, &blocks->places, err));
+  SN_TRY(SN_ARENA_RAW(arena, blocks->capacity, &blocks->nodes, err));
+  SN_TRY(SN_ARENA_RAW(arena, blocks->capacity, &blocks->diagonal, err));
+  return SN_ARENA_RAW(arena, blocks->capacity, &blocks->inverse, err);
 }
 
 sn_status sn_mg_create(sn_mg* mg, sn_arena* arena, sn_error* err) {
@@ -37,6 +47,7 @@ sn_status sn_mg_create(sn_mg* mg, sn_arena* arena, sn_error* err) {
       SN_TRY(SN_ARENA_NEW(arena, n, &level->z, err));
     }
     level->largest = 1;
+    SN_TRY(create_blocks(level, arena, err));
   }
   const sn_mg_level* last = &mg->levels[mg->level_count - 1];
   SN_TRY(SN_ARENA_NEW(arena, last->unknown_count, &mg->unknowns, err));
@@ -60,6 +71,13 @@ typedef struct vector_job {
 
 static void run(const vector_job* job, sn_pool* pool, sn_range_fn fn) {
   sn_parallel_for(pool, job->level->unknown_count, MIN_BLOCK, fn, (void*)job);
+}
+
+// y += a M x at one node
+static void add_product(const float m[6], float a, const float* x, float* y) {
+  y[0] += a * (m[0] * x[0] + m[3] * x[1] + m[4] * x[2]);
+  y[1] += a * (m[3] * x[0] + m[1] * x[1] + m[5] * x[2]);
+  y[2] += a * (m[4] * x[0] + m[5] * x[1] + m[2] * x[2]);
 }
 
 // y = A x
@@ -115,6 +133,21 @@ static void correct(void* ctx, size_t begin, size_t end) {
   }
 }
 
+// The same at the nodes with blocks, where D^-1 is a matrix and the diagonal counted as 0.
+static void correct_blocks(const vector_job* job) {
+  const sn_mg_level* l = job->level;
+  for (uint32_t i = 0; i < l->blocks.count; ++i) {
+    size_t at = 3 * (size_t)l->blocks.nodes[i];
+    float r[3], z[3] = {0, 0, 0};
+    for (int k = 0; k < 3; ++k) r[k] = job->from[at + k] - (job->y ? job->y[at + k] : 0);
+    add_product(l->blocks.inverse[i], job->b, r, z);
+    for (int k = 0; k < 3; ++k) {
+      l->x[at + k] += z[k];
+      if (!job->last && job->z != l->x) job->z[at + k] += z[k];
+    }
+  }
+}
+
 // Where a smoother finds its residual: nothing is solved yet, or y = A x is at hand.
 typedef enum smooth_start { FROM_ZERO, FROM_PRODUCT } smooth_start;
 
@@ -138,6 +171,7 @@ static void smooth(const sn_mg* mg, const sn_mg_level* level, sn_pool* pool, int
                       .last = i == steps && !residual_after,
                       .z = level->z ? level->z : level->x};
     run(&job, pool, correct);
+    correct_blocks(&job);
     if (job.last) return;
     multiply(level, pool, job.z);
     job.from = level->z ? level->r : level->b;  // a single step from zero has kept no r
@@ -213,6 +247,25 @@ static void next_power(void* ctx, size_t begin, size_t end) {
   for (size_t i = begin; i < end; ++i) l->b[i] = job->b * l->inverse_diagonal[i] * l->y[i];
 }
 
+// x.Dx and the next x at the nodes with blocks
+static double blocks_rayleigh(const sn_mg_level* l) {
+  double sum = 0;
+  for (uint32_t i = 0; i < l->blocks.count; ++i) {
+    const float* x = l->b + 3 * (size_t)l->blocks.nodes[i];
+    float y[3] = {0, 0, 0};
+    add_product(l->blocks.diagonal[i], 1, x, y);
+    if (!l->held[l->blocks.nodes[i]]) sum += x[0] * y[0] + x[1] * y[1] + x[2] * y[2];
+  }
+  return sum;
+}
+
+static void next_block_power(const sn_mg_level* l, float scale) {
+  for (uint32_t i = 0; i < l->blocks.count; ++i) {
+    size_t at = 3 * (size_t)l->blocks.nodes[i];
+    add_product(l->blocks.inverse[i], scale, l->y + at, l->b + at);
+  }
+}
+
 // The largest eigenvalue of D^-1 A by power iteration in b from fixed random numbers, as the quotient
 // x.Ax / x.Dx.
 static void estimate_largest(sn_mg_level* level, sn_pool* pool) {
@@ -226,11 +279,13 @@ static void estimate_largest(sn_mg_level* level, sn_pool* pool) {
   for (int k = 0; k < POWER_ITERATIONS; ++k) {
     multiply(level, pool, level->b);
     double xAx = sn_parallel_sum(pool, level->unknown_count, MIN_BLOCK, rayleigh, &product);
-    double xDx = sn_parallel_sum(pool, level->unknown_count, MIN_BLOCK, rayleigh, &size);
+    double xDx = sn_parallel_sum(pool, level->unknown_count, MIN_BLOCK, rayleigh, &size) +
+                 blocks_rayleigh(level);
     if (!(xDx > 0)) break;
     largest = xAx / xDx;
     vector_job next = {.level = level, .b = largest > 0 ? (float)(1 / largest) : 1};
     run(&next, pool, next_power);
+    next_block_power(level, next.b);
   }
   level->largest = EIGENVALUE_MARGIN * (largest > 1 ? largest : 1);
 }
@@ -246,6 +301,91 @@ static void factor_coarsest(sn_mg* mg, sn_pool* pool) {
     for (int i = j; i < mg->n; ++i) mg->factor[(size_t)i * mg->n + j] = last->y[mg->unknowns[i]];
   }
   sn_cholesky_factor(mg->n, mg->factor);
+}
+
+void sn_mg_clear_blocks(sn_mg_level* level) {
+  for (uint32_t i = 0; i < level->blocks.count; ++i)
+    level->blocks.places[level->blocks.nodes[i]] = 0;
+  level->blocks.count = 0;
+}
+
+static float* find_block(sn_mg_blocks* blocks, uint32_t node) {
+  if (blocks->capacity == 0) return NULL;
+  if (blocks->places[node] == 0) {
+    if (blocks->count == blocks->capacity) return NULL;
+    blocks->nodes[blocks->count] = node;
+    memset(blocks->diagonal[blocks->count], 0, sizeof *blocks->diagonal);
+    blocks->places[node] = ++blocks->count;
+  }
+  return blocks->diagonal[blocks->places[node] - 1];
+}
+
+void sn_mg_add_block(sn_mg_level* level, uint32_t node, const float block[6]) {
+  float* own = find_block(&level->blocks, node);
+  for (int k = 0; k < 6 && own; ++k) own[k] += block[k];
+  if (own) return;
+  float* b = level->b + 3 * (size_t)node;
+  b[0] += fabsf(block[0]) + fabsf(block[3]) + fabsf(block[4]);
+  b[1] += fabsf(block[3]) + fabsf(block[1]) + fabsf(block[5]);
+  b[2] += fabsf(block[4]) + fabsf(block[5]) + fabsf(block[2]);
+}
+
+// Inverse of a symmetric, positive matrix, by cofactors.
+static void invert_block(const float m[6], float inverse[6]) {
+  double xx = m[0], yy = m[1], zz = m[2], xy = m[3], xz = m[4], yz = m[5];
+  double a = yy * zz - yz * yz, b = xz * yz - xy * zz, c = xy * yz - xz * yy;
+  double det = xx * a + xy * b + xz * c;
+  double s = det > 0 ? 1 / det : 0;
+  inverse[0] = (float)(s * a);
+  inverse[1] = (float)(s * (xx * zz - xz * xz));
+  inverse[2] = (float)(s * (xx * yy - xy * xy));
+  inverse[3] = (float)(s * b);
+  inverse[4] = (float)(s * c);
+  inverse[5] = (float)(s * (xy * xz - xx * yz));
+}
+
+// Whatever the diagonal has at nodes with blocks goes into these.
+static void set_block_diagonals(sn_mg_level* l) {
+  for (uint32_t i = 0; i < l->blocks.count; ++i) {
+    size_t at = 3 * (size_t)l->blocks.nodes[i];
+    float* diagonal = l->blocks.diagonal[i];
+    for (int k = 0; k < 3; ++k) {
+      diagonal[k] += l->r[at + k] + l->springs[at + k] + l->b[at + k];
+      l->inverse_diagonal[at + k] = 0;
+    }
+    if (l->held[l->blocks.nodes[i]]) {
+      memset(l->blocks.inverse[i], 0, sizeof *l->blocks.inverse);
+    } else {
+      invert_block(diagonal, l->blocks.inverse[i]);
+    }
+  }
+}
+
+static void set_diagonal(void* ctx, size_t begin, size_t end) {
+  const sn_mg_level* l = ((const vector_job*)ctx)->level;
+  for (size_t i = begin; i < end; ++i) {
+    bool held = l->held[i / 3];
+    float sum = l->r[i] + l->springs[i] + l->b[i];
+    l->inverse_diagonal[i] = held || !(sum > 0) ? 0 : 1 / sum;
+  }
+}
+
+// What becomes springs of the next level.
+static void lower_springs(void* ctx, size_t begin, size_t end) {
+  const sn_mg_level* l = ((const vector_job*)ctx)->level;
+  for (size_t i = begin; i < end; ++i) {
+    l->r[i] = l->springs[i] + (l->held[i / 3] ? l->r[i] : 0);
+  }
+}
+
+void sn_mg_set_diagonal(sn_mg_level* level, sn_pool* pool) {
+  vector_job job = {.level = level};
+  run(&job, pool, set_diagonal);
+  set_block_diagonals(level);
+  run(&job, pool, lower_springs);
+  if (level->coarser) {
+    sn_transfer_restrict(level->coarser, pool, level->r, level[1].springs);
+  }
 }
 
 void sn_mg_update(sn_mg* mg, sn_pool* pool, bool estimate) {

@@ -18,6 +18,16 @@ typedef struct sn_mg_opts {
   sn_mg_coarsest coarsest;
 } sn_mg_opts;
 
+// Nodes at which the operator is much stiffer in some directions than in others, with symmetric
+// matrices: xx yy zz xy xz yz.
+typedef struct sn_mg_blocks {
+  uint32_t* nodes;       // (count)
+  float (*diagonal)[6];  // of the operator at the node, N/m, and
+  float (*inverse)[6];   // its inverse
+  uint32_t* places;      // where in these lists a node is, + 1; 0: nowhere (nodes of the level)
+  uint32_t count, capacity;
+} sn_mg_blocks;
+
 typedef struct sn_mg_level {
   size_t unknown_count;        // 3 x nodes
   const uint8_t* held;         // nodes without unknowns
@@ -25,9 +35,11 @@ typedef struct sn_mg_level {
   // A = K + springs: y = A x; what it is on held nodes is of no interest.
   void (*multiply)(void* ctx, sn_pool* pool, const float* springs, const float* x, float* y);
   void* ctx;
-  float* springs;            // a diagonal; set by the owner before sn_mg_update
-  float* inverse_diagonal;   // of A; set by the owner before sn_mg_update; 0 on held nodes
-  double largest;            // eigenvalue of D^-1 A, estimated
+  float* springs;  // a diagonal; set by the owner before sn_mg_update
+  float*
+      inverse_diagonal;  // of A; set by the owner before sn_mg_update; 0 on held nodes and blocks
+  sn_mg_blocks blocks;   // capacity 0: none
+  double largest;        // eigenvalue of D^-1 A, estimated
   float *b, *x, *r, *y, *z;  // right side, solution, residual, product, correction
 } sn_mg_level;
 
@@ -43,8 +55,18 @@ typedef struct sn_mg {
 } sn_mg;
 
 // Memory for the vectors of all levels and the coarsest factor. Levels' counts, held, coarser,
-// multiply and ctx must be set, and r of the finest level, which is free between two cycles.
+// multiply, ctx and the capacity of blocks must be set, and r of the finest level, which is free
+// between two cycles.
 sn_status sn_mg_create(sn_mg* mg, sn_arena* arena, sn_error* err);
+
+// Add a symmetric matrix to the diagonal at a node: to its block or, for want of room, as a bound to b.
+// Before the first, sn_mg_clear_blocks forgets those of before.
+void sn_mg_clear_blocks(sn_mg_level* level);
+void sn_mg_add_block(sn_mg_level* level, uint32_t node, const float block[6]);
+// Inverse diagonals of a level from the flesh's part of the diagonal in r, its springs and its blocks;
+// and the springs of the next. A held fine node that is no coarse one holds its neighbours there by a
+// spring as stiff as itself. r and b are lost.
+void sn_mg_set_diagonal(sn_mg_level* level, sn_pool* pool);
 
 // After the operators have changed: factor the coarsest one and, if `estimate`, find the largest
 // eigenvalues anew.

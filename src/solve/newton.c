@@ -12,6 +12,14 @@
 #define ARMIJO 1e-4
 // Energies are sums of many terms; differences below this share of them are round-off.
 #define ENERGY_ROUND_OFF 1e-13
+// A step is found again where what it did not know costs more than this share of its gain.
+#define FORESEEN_SHARE 0.1
+#define MOST_FORESEEN 3
+#define NEAR_BALANCE 0.05
+// Far from it a step need not be solved that well.
+#define ROUGHLY 10
+#define SHORT_STEP 0.3
+#define CALMER 0.3
 #define MIN_STEP 1e-12
 #define MAX_STEP 1024.0
 
@@ -36,24 +44,33 @@ typedef struct newton {
   sn_newton_work* work;
   double* u;
   sn_evaluation at_u, at_trial;
+  double norm, residual;  // of the gradient at u, N, and over the forces in play
+  double rough;           // of a gradient at which the exact Hessian was of no use, N
+  double length;          // of the last step taken
 } newton;
 
 static double dot(const newton* n, const double* x, const double* y) {
   return sn_vector_dot(n->pool, n->problem->unknown_count, x, y);
 }
 
-static double residual(const newton* n) {
-  double norm = sqrt(dot(n, n->work->gradient, n->work->gradient));
-  return norm == 0 ? 0 : norm / (n->at_u.forces + n->problem->force_scale);
+static double residual(newton* n) {
+  n->norm = sqrt(dot(n, n->work->gradient, n->work->gradient));
+  n->residual = n->norm == 0 ? 0 : n->norm / (n->at_u.forces + n->problem->force_scale);
+  return n->residual;
 }
 
-// K d = g with one kind of Hessian. False if negative curvature was met.
+// K d = g with one kind of Hessian. False if negative curvature was met. The gradient may hold pulls of
+// what is foreseen; they are no measure of how well the rest is to be solved.
 static bool solve_with(newton* n, sn_hessian kind, int* iterations) {
   sn_newton_work* work = n->work;
+  double norm = sqrt(dot(n, work->gradient, work->gradient));
+  double share = norm > n->norm ? n->norm / norm : 1;
+  double tolerance = n->opts->krylov_tolerance;
+  if (n->residual > NEAR_BALANCE) tolerance = fmin(ROUGHLY * tolerance, 0.5);
   sn_cg_opts opts = {.kind = kind,
                      .preconditioner = n->opts->preconditioner,
                      .max = n->opts->krylov_max,
-                     .tolerance = n->opts->krylov_tolerance,
+                     .tolerance = share * tolerance,
                      .unverified = true};  // the next gradient tells
   sn_cg_work cg = work->cg;
   cg.residual = work->trial_gradient;  // not in use while CG runs
@@ -66,6 +83,7 @@ static bool solve_with(newton* n, sn_hessian kind, int* iterations) {
 // Energy, and with it the gradient, at u - t d: a step that is taken needs both.
 static double try_step(newton* n, double t) {
   sn_newton_work* work = n->work;
+  n->length = t;
   size_t count = n->problem->unknown_count;
   sn_vector_copy(n->pool, count, n->u, work->trial);
   sn_vector_add(n->pool, count, -t, work->step, work->trial);
@@ -127,21 +145,50 @@ static bool take_step(newton* n) {
   return true;
 }
 
+// A step that runs into what its model did not know is found again with that known.
+static bool foresee(newton* n) {
+  sn_newton_work* work = n->work;
+  const sn_preconditioner* m = n->opts->preconditioner;
+  double promised = 0.5 * dot(n, work->gradient, work->step);
+  if (!sn_problem_foresee(n->problem, n->pool, n->u, work->step, FORESEEN_SHARE * promised,
+                          work->gradient)) {
+    return false;
+  }
+  if (m) m->update(m->ctx, n->pool, SN_FIT_SPRINGS);
+  return true;
+}
+
+static bool find_step(newton* n, sn_hessian kind, int* iterations) {
+  sn_newton_work* work = n->work;
+  bool definite = solve_with(n, kind, iterations);
+  for (int k = 0; k < MOST_FORESEEN && foresee(n); ++k) definite = solve_with(n, kind, iterations);
+  sn_problem_foresee(n->problem, n->pool, n->u, NULL, 0, work->gradient);
+  return definite;
+}
+
 static bool newton_step(newton* n, bool first, int* iterations) {
   const sn_preconditioner* m = n->opts->preconditioner;
   sn_problem_linearise(n->problem, n->pool, n->u);
-  if (m) m->update(m->ctx, n->pool, n->u, first);
-  if (!n->opts->stationary) {
-    bool definite = solve_with(n, SN_HESSIAN_EXACT, iterations);
-    if ((definite || (m && m->strong)) && take_step(n)) return true;
+  if (m) m->update(m->ctx, n->pool, first ? SN_FIT_FRAME : SN_FIT_STATE);
+  if (!n->opts->stationary && n->norm < n->rough) {
+    bool definite = find_step(n, SN_HESSIAN_EXACT, iterations);
+    if ((definite || (m && m->strong)) && take_step(n)) {
+      // Where the exact Hessian promises far too much it is not used again until things are calmer.
+      if (n->length < SHORT_STEP) n->rough = CALMER * n->norm;
+      return true;
+    }
   }
-  solve_with(n, SN_HESSIAN_DEFINITE, iterations);
+  find_step(n, SN_HESSIAN_DEFINITE, iterations);
+  if (take_step(n)) return true;
+  solve_with(n, SN_HESSIAN_DEFINITE,
+             iterations);  // what is foreseen may point uphill; this does not
   return take_step(n);
 }
 
 sn_newton_result sn_newton_solve(const sn_problem* problem, sn_pool* pool,
                                  const sn_newton_opts* opts, sn_newton_work* work, double* u) {
-  newton n = {.problem = problem, .pool = pool, .opts = opts, .work = work, .u = u};
+  newton n = {
+      .problem = problem, .pool = pool, .opts = opts, .work = work, .u = u, .rough = INFINITY};
   sn_newton_result result = {.stop = SN_NEWTON_MAX};
   n.at_u = sn_problem_evaluate(problem, pool, u, work->gradient);
   for (;;) {
@@ -158,6 +205,10 @@ sn_newton_result sn_newton_solve(const sn_problem* problem, sn_pool* pool,
       break;
     }
     result.steps++;
+    // Far from balance what would be brought up to date is far off itself.
+    if (residual(&n) < NEAR_BALANCE && sn_problem_refresh(problem, pool, u)) {
+      n.at_u = sn_problem_evaluate(problem, pool, u, work->gradient);
+    }
   }
   return result;
 }

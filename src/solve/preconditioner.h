@@ -5,9 +5,15 @@
 
 #include "base/parallel.h"
 
+// What has changed since M was last fitted.
+typedef enum sn_fit {
+  SN_FIT_FRAME,   // it is a new frame
+  SN_FIT_STATE,   // the state: all terms have been linearised anew
+  SN_FIT_SPRINGS  // terms have become stiffer without that
+} sn_fit;
+
 typedef struct sn_preconditioner {
-  // Fit M to the state u. `first`: the first time in a frame.
-  void (*update)(void* ctx, sn_pool* pool, const double* u, bool first);
+  void (*update)(void* ctx, sn_pool* pool, sn_fit fit);
   void (*apply)(void* ctx, sn_pool* pool, const double* r, float* z);
   // M was found indefinite: make it safer. NULL: that cannot be.
   void (*weaken)(void* ctx);

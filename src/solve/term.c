@@ -19,6 +19,26 @@ sn_evaluation sn_problem_evaluate(const sn_problem* problem, sn_pool* pool, cons
   return sum;
 }
 
+bool sn_problem_refresh(const sn_problem* problem, sn_pool* pool, const double* u) {
+  bool changed = false;
+  for (int t = 0; t < problem->term_count; ++t) {
+    const sn_term* term = &problem->terms[t];
+    if (term->ops->refresh && term->ops->refresh(term, pool, u)) changed = true;
+  }
+  return changed;
+}
+
+bool sn_problem_foresee(const sn_problem* problem, sn_pool* pool, const double* u, const double* d,
+                        double most, double* g) {
+  bool foreseen = false;
+  for (int t = 0; t < problem->term_count; ++t) {
+    const sn_term* term = &problem->terms[t];
+    if (term->ops->foresee && term->ops->foresee(term, pool, u, d, most, g)) foreseen = true;
+  }
+  if (foreseen) sn_vector_mask(pool, problem->unknown_count, problem->held, 0, g);
+  return foreseen;
+}
+
 void sn_problem_linearise(const sn_problem* problem, sn_pool* pool, const double* u) {
   for (int t = 0; t < problem->term_count; ++t) {
     const sn_term* term = &problem->terms[t];

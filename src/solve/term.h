@@ -22,16 +22,31 @@ typedef struct sn_term_ops {
   // y += K p, in double and in single precision. NULL: K = 0.
   void (*apply_d)(const sn_term* term, sn_pool* pool, sn_hessian kind, const double* p, double* y);
   void (*apply_f)(const sn_term* term, sn_pool* pool, sn_hessian kind, const float* p, float* y);
-  // d += diagonal of the definite K. NULL: K = 0.
+  // d += diagonal of the definite K, or anything above it that bounds K as well. NULL: K = 0.
   void (*diagonal)(const sn_term* term, sn_pool* pool, double* d);
+  // Bring to u what an energy keeps fixed while a step is found, such as the pressure that friction
+  // goes by. True if that changes the energy. NULL: there is nothing of the kind.
+  bool (*refresh)(const sn_term* term, sn_pool* pool, const double* u);
+  // Would the step to u - d cost this term more than `most`, J, in a way that its linearisation does not
+  // know, such as a contact that begins on the way? Then know it from now on, until the next
+  // linearisation: K gets stiffer, and g += what its model of the energy gives at u. Returns whether it
+  // did. With d = NULL that g is taken back. NULL: never.
+  bool (*foresee)(const sn_term* term, sn_pool* pool, const double* u, const double* d, double most,
+                  double* g);
 } sn_term_ops;
+
+// What multigrid makes of a term.
+typedef enum sn_term_levels {
+  SN_LEVELS_DIAGONAL,  // it is a diagonal, and springs at the nodes of every level
+  SN_LEVELS_OWN        // it has a version of its own on every level
+} sn_term_levels;
 
 struct sn_term {
   const sn_term_ops* ops;
-  const void* model;   // what does not change while simulating
-  void* work;          // what a step writes
-  size_t begin[2];     // first unknown of each space that it acts on
-  bool on_all_levels;  // multigrid has a version of its own; else it gets the diagonal as springs
+  const void* model;  // what does not change while simulating
+  void* work;         // what a step writes
+  size_t begin[2];    // first unknown of each space that it acts on
+  sn_term_levels levels;
 };
 
 // min over u of the sum of the terms' energies, nodes marked in `held` staying where they are.
@@ -60,6 +75,11 @@ void sn_problem_apply_f(const sn_problem* problem, sn_pool* pool, sn_hessian kin
                         float* y);
 // d = diagonal of the definite K, 1 on the held nodes.
 void sn_problem_diagonal(const sn_problem* problem, sn_pool* pool, double* d);
+// True if a term's energy changed by it.
+bool sn_problem_refresh(const sn_problem* problem, sn_pool* pool, const double* u);
+// What a step will meet: see sn_term_ops.
+bool sn_problem_foresee(const sn_problem* problem, sn_pool* pool, const double* u, const double* d,
+                        double most, double* g);
 void sn_problem_linearise(const sn_problem* problem, sn_pool* pool, const double* u);
 
 #endif

@@ -103,7 +103,7 @@ static int solve_at_rest(blob* b, sn_pool* pool, const sn_problem* problem, doub
   }
   sn_jacobi jacobi = {problem, blob_vector(b)};
   sn_preconditioner diagonal = sn_jacobi_preconditioner(&jacobi);
-  diagonal.update(&jacobi, pool, x, true);
+  diagonal.update(&jacobi, pool, SN_FIT_FRAME);
   sn_cg_opts opts = {
       .kind = SN_HESSIAN_EXACT, .preconditioner = &diagonal, .max = 2000, .tolerance = 1e-9};
   work.cg.residual = work.trial_gradient;

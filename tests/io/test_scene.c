@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "io/scene_json.h"
-#include "io/scratch.h"
+#include "io/scene_text.h"
 
 // A tetrahedron with two groups, in every scratch folder as "tet.obj".
 static const char tetrahedron[] =
@@ -69,36 +69,6 @@ static int begin(void** state) {
   return 0;
 }
 
-static sn_status load_text(const char* text, sn_scene** scene, sn_error* err) {
-  const char* path = scratch_write("scene.json", text, strlen(text));
-  *err = (sn_error){0};
-  return sn_scene_load(path, NULL, 0, scene, err);
-}
-
-static sn_scene* load_well(const char* text) {
-  sn_scene* scene;
-  sn_error err;
-  if (load_text(text, &scene, &err) != SN_OK) fail_msg("%s", err.text);
-  return scene;
-}
-
-static void assert_refused(const char* text, const char* part) {
-  sn_scene* scene;
-  sn_error err;
-  sn_status status = load_text(text, &scene, &err);
-  if (status != SN_ERR_INPUT) fail_msg("status %d (%s) for %s", status, err.text, text);
-  assert_int_equal(err.status, SN_ERR_INPUT);
-  assert_null(scene);
-  assert_message_has(&err, part);
-  assert_message_has(&err, "/scene.json:");
-  assert_null(strchr(err.text, '\n'));
-  assert_int_equal(sn_memory_used(), 0);
-}
-
-static void assert_vector(sn_vec3 v, double x, double y, double z) {
-  assert_true(v.x == x && v.y == y && v.z == z);
-}
-
 static void a_minimal_scene_has_every_default(void** unused) {
   (void)unused;
   sn_scene* s = load_well("{" BODY "}");
@@ -128,7 +98,7 @@ static void a_minimal_scene_has_every_default(void** unused) {
   assert_true(s->solver.krylov_max == 0 && s->solver.krylov_tolerance == 1e-2);
   assert_true(s->solver.threads == 0 && s->solver.integrator == SN_INTEGRATOR_BDF2);
   assert_int_equal(s->collider_count, 0);
-  assert_true(s->contact.self && s->contact.stiffness == 1000.0 && s->contact.friction == 0.3);
+  assert_true(s->contact.self && s->contact.stiffness == 500.0 && s->contact.friction == 0.3);
   assert_true(s->contact.thickness == 0.0 && s->contact.ignore_count == 0);
   assert_true(s->output.checkpoint_every == 1 && !s->output.keep_checkpoints);
   sn_scene_destroy(s);

@@ -3,6 +3,7 @@
 
 #include "io/gltf_made.h"
 #include "io/scene_gltf.h"
+#include "io/scene_text.h"
 #include "math/vec.h"
 
 static const double pi = 3.14159265358979323846;
@@ -29,29 +30,6 @@ static int begin(void** state) {
   free(file.bytes);
   write_walk("walk.glb", 1.0f);
   return 0;
-}
-
-static sn_status load_text(const char* text, sn_scene** scene, sn_error* err) {
-  const char* path = scratch_write("scene.json", text, strlen(text));
-  *err = (sn_error){0};
-  return sn_scene_load(path, NULL, 0, scene, err);
-}
-
-static sn_scene* load_well(const char* text) {
-  sn_scene* scene;
-  sn_error err;
-  if (load_text(text, &scene, &err) != SN_OK) fail_msg("%s", err.text);
-  return scene;
-}
-
-static void assert_refused(const char* text, const char* part) {
-  sn_scene* scene;
-  sn_error err;
-  assert_int_equal(load_text(text, &scene, &err), SN_ERR_INPUT);
-  assert_message_has(&err, part);
-  assert_message_has(&err, "/scene.json: ");
-  assert_null(scene);
-  assert_int_equal(sn_memory_used(), 0);
 }
 
 #define Q "\"mode\": \"quasistatic\", "

@@ -140,6 +140,75 @@ static void both_sides_are_drawn(void** unused) {
   sn_image_destroy(&image);
 }
 
+// A grey quad before a red one, seen from the front or, turned, from its back.
+static sn_image draw_before_flesh(sn_look look, bool from_front) {
+  static const uint32_t backward[6] = {0, 2, 1, 0, 3, 2};
+  const float flesh[12] = {-1, -1, 0, 1, -1, 0, 1, 1, 0, -1, 1, 0};
+  const float plate[12] = {-1, -0.5f, 0.2f, 0, -0.5f, 0.2f, 0, 0.5f, 0.2f, -1, 0.5f, 0.2f};
+  sn_drawn_surface surfaces[2] = {
+      make_surface(flesh, 4, one_quad, 2, red),
+      make_surface(plate, 4, from_front ? one_quad : backward, 2, sn_colour_stone())};
+  surfaces[1].look = look;
+  sn_view view = sn_view_make(SN_UP_Y, 0, 0);
+  sn_view_include(&view, flesh, 4);
+  return draw(&view, surfaces, 2);
+}
+
+static void flesh_shines_through_solids(void** unused) {
+  (void)unused;
+  for (int front = 0; front < 2; ++front) {
+    sn_image image = draw_before_flesh(SN_LOOK_SOLID, front);
+    const uint8_t *veiled = pixel_at(&image, SIDE / 4, SIDE / 2),
+                  *bare = pixel_at(&image, 3 * SIDE / 4, SIDE / 2);
+    assert_true(is_reddish(veiled) && is_reddish(bare));
+    assert_true(veiled[2] > bare[2] + 40);
+    sn_image_destroy(&image);
+  }
+}
+
+static void floors_hide_from_their_outer_side_only(void** unused) {
+  (void)unused;
+  sn_image front = draw_before_flesh(SN_LOOK_FLOOR, true);
+  sn_image back = draw_before_flesh(SN_LOOK_FLOOR, false);
+  assert_false(is_reddish(pixel_at(&front, SIDE / 4, SIDE / 2)));
+  assert_true(is_reddish(pixel_at(&front, 3 * SIDE / 4, SIDE / 2)));
+  assert_true(is_reddish(pixel_at(&back, SIDE / 4, SIDE / 2)));
+  sn_image_destroy(&front);
+  sn_image_destroy(&back);
+}
+
+static void solids_fade_away_from_what_is_shown(void** unused) {
+  (void)unused;
+  const float seen[6] = {-1, -1, -1, 1, 1, 1};
+  const float near_quad[12] = {-1, -1, 0, 1, -1, 0, 1, 1, 0, -1, 1, 0};
+  const float far_quad[12] = {-2, -2, -8, 2, -2, -8, 2, 2, -8, -2, 2, -8};
+  sn_drawn_surface solid = make_surface(near_quad, 4, one_quad, 2, sn_colour_stone());
+  solid.look = SN_LOOK_SOLID;
+  sn_view view = sn_view_make(SN_UP_Y, 0, 0);
+  sn_view_include(&view, seen, 2);
+  sn_image empty = draw(&view, NULL, 0), drawn = draw(&view, &solid, 1);
+  assert_false(same_pixel(&empty, &drawn, SIDE / 2, SIDE / 2));
+  sn_image_destroy(&drawn);
+  solid.positions = far_quad;
+  drawn = draw(&view, &solid, 1);
+  assert_memory_equal(drawn.pixels, empty.pixels, 3 * SIDE * SIDE);
+  sn_image_destroy(&drawn);
+  sn_image_destroy(&empty);
+}
+
+static void the_first_six_bodies_differ(void** unused) {
+  (void)unused;
+  sn_colour skin = sn_colour_skin(), first = sn_colour_body(0);
+  assert_memory_equal(&first, &skin, sizeof skin);
+  for (uint32_t a = 0; a < 6; ++a) {
+    for (uint32_t b = 0; b < a; ++b) {
+      sn_colour one = sn_colour_body(a), other = sn_colour_body(b);
+      int apart = abs(one.r - other.r) + abs(one.g - other.g) + abs(one.b - other.b);
+      assert_true(apart > 40);
+    }
+  }
+}
+
 static void bad_positions_are_left_out(void** unused) {
   (void)unused;
   const uint32_t triangles[12] = {0, 1, 2, 0, 2, 3, 0, 1, 4, 5, 2, 6};
@@ -255,6 +324,10 @@ int main(void) {
       cmocka_unit_test(the_view_looks_from_the_axis_after_up),
       cmocka_unit_test(the_nearer_surface_hides_the_farther),
       cmocka_unit_test(both_sides_are_drawn),
+      cmocka_unit_test(flesh_shines_through_solids),
+      cmocka_unit_test(floors_hide_from_their_outer_side_only),
+      cmocka_unit_test(solids_fade_away_from_what_is_shown),
+      cmocka_unit_test(the_first_six_bodies_differ),
       cmocka_unit_test(bad_positions_are_left_out),
       cmocka_unit_test(nothing_but_bad_positions_leaves_the_background),
       cmocka_unit_test(marks_above_one_half_change_the_colour),

@@ -238,7 +238,7 @@ static void half_the_cells_inverted_converge(void** unused) {
   assert_true(share > 0.45);
   sn_problem_linearise(&s.state->problem, s.pool, s.state->u);
   sn_preconditioner* p = &s.state->preconditioner;
-  p->update(p->ctx, s.pool, s.state->u, true);
+  p->update(p->ctx, s.pool, SN_FIT_FRAME);
   for (size_t i = 0; i < n; ++i) {
     double value = sn_random_symmetric(&random);
     s.state->newton.gradient[i] = s.model->held[i / 3] ? 0 : value;

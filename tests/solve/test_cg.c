@@ -100,7 +100,7 @@ static void the_diagonal_changes_the_way_but_not_the_solution(void** unused) {
   for (int n = 0; n < 40; ++n) springs.anchor[n] = n % 2 ? 1e4 : 1;
   cg_case c;
   fill_case(&c, &springs, 5);
-  c.s.diagonal.update(c.s.diagonal.ctx, NULL, NULL, true);
+  c.s.diagonal.update(c.s.diagonal.ctx, NULL, SN_FIT_FRAME);
   sn_cg_result plain = solve_case(&c, NULL, 1000, 1e-13);
   double plain_error = error_of(&c);
   sn_cg_result preconditioned = solve_case(&c, &c.s.diagonal, 1000, 1e-13);
@@ -190,7 +190,7 @@ static void the_residual_reported_is_the_true_one(void** unused) {
   for (int n = 0; n < MOST_NODES; ++n) springs.link[n] *= springs.link[n];
   cg_case c;
   fill_case(&c, &springs, 14);
-  c.s.diagonal.update(c.s.diagonal.ctx, NULL, NULL, true);
+  c.s.diagonal.update(c.s.diagonal.ctx, NULL, SN_FIT_FRAME);
   int stops[2] = {0};
   for (size_t k = 0; k < 2 * sizeof LIMITS / sizeof *LIMITS; ++k) {
     const sn_preconditioner* m = k % 2 ? &c.s.diagonal : NULL;

@@ -27,6 +27,7 @@ FIGURES = {
     "growth": ["elements", "slope", "bytes_per_element", "seconds_per_frame", "dense_ratio"],
     "spike": ["elements", "seconds_per_frame"],
     "character": ["elements", "seconds_per_frame"],
+    "contact": ["elements", "seconds_per_frame", "contacts", "contact_share"],
     "peers": ["setup_seconds", "solve_seconds", "iterations", "bytes", "ratio_time", "ratio_memory", "residual"],
 }
 PLOTS = ["threads", "convergence-iterations", "convergence-seconds", "growth-elements", "growth-bytes",

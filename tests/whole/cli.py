@@ -280,6 +280,40 @@ def pictures_are_drawn():
     expect(place.sinew("render", "nowhere").returncode == 2, "no such folder")
 
 
+def scaled(value, factor):
+    """All numbers in a list, or in the values of an object, times a factor."""
+    if isinstance(value, dict):
+        return {key: scaled(item, factor) for key, item in value.items()}
+    if isinstance(value, list):
+        return [scaled(item, factor) for item in value]
+    return value * factor if isinstance(value, (int, float)) else value
+
+
+def pictures_show_colliders():
+    colliders = [{"shape": "plane"}, {"shape": "sphere", "position": [1.5, 0.3, 0.5], "radius": 0.3}]
+    scene = {**SCENE, "frames": [1, 1], "colliders": colliders}
+    place = Place("colliders", scene)
+    expect(place.run().returncode == 0, "run")
+
+    def draw(name, *words):
+        result = place.sinew("render", "out", "--frame", "1", "-o", name, *words)
+        expect(result.returncode == 0, result.stderr)
+        return place.bytes(name)
+
+    picture = draw("with.png")
+    expect(picture == draw("again.png"), "the same picture twice")
+    expect(picture != draw("without.png", "--no-colliders"), "--no-colliders leaves the floor out")
+    # The same in half metres: every number in the files is twice as large, exactly.
+    bone = {"capsule": scaled(SCENE["bones"][0]["capsule"], 2), "name": "core"}
+    body = {**SCENE["bodies"][0], "cell": 0.25}
+    place.write({**scene, "unit": 0.5, "colliders": scaled(colliders, 2), "bodies": [body], "bones": [bone]})
+    lines = [line.split() for line in BOX.splitlines()]
+    mesh = "".join(" ".join([w[0]] + [str(2 * int(n)) if w[0] == "v" else n for n in w[1:]]) + "\n" for w in lines)
+    (place.folder / "cube.obj").write_text(mesh)
+    expect(place.run().returncode == 0, "run in half metres")
+    expect(picture == draw("half.png"), "the unit of the files does not show")
+
+
 def usage_errors_are_exit_1():
     place = Place("usage")
     for words, part in ((("rum",), "run"), ((), "usage"), (("run",), "scene"), (("flesh", "x.glb"), "version")):

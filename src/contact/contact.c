@@ -1,0 +1,354 @@
+#include "contact/contact.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/timer.h"
+#include "math/vec.h"
+
+sn_status sn_contact_set_create(uint32_t capacity, double* seconds, sn_arena* arena,
+                                sn_contact_set* set, sn_error* err) {
+  *set = (sn_contact_set){.capacity = capacity, .seconds = seconds};
+  SN_TRY(SN_ARENA_RAW(arena, capacity, &set->contacts, err));
+  return SN_ARENA_RAW(arena, capacity, &set->blocks, err);
+}
+
+void sn_contact_set_add(sn_contact_set* set, const sn_contact* contact) {
+  if (set->count == set->capacity) {
+    set->lost++;
+    return;
+  }
+  set->contacts[set->count++] = *contact;
+}
+
+sn_vec3 sn_contact_relative(const sn_contact* c, const double* u) {
+  sn_vec3 target = c->against_flesh ? sn_carried_place(&c->target, u) : c->place;
+  return sn_sub(sn_carried_place(c->carrier, u), target);
+}
+
+double sn_contact_gap(const sn_contact* c, const double* u) {
+  return sn_dot(c->normal, sn_contact_relative(c, u)) - c->offset;
+}
+
+// Energy of a gap g, with its derivatives: a spring on the depth -g that sets in softly, without a
+// force at g = 0, grows stiffer beyond `harden`, k d (1 + (d / harden)^2), and is constant beyond
+// `yield`. The stiffness there is the secant's, which keeps it positive.
+typedef struct spring {
+  double energy, force, stiffness;
+} spring;
+
+static spring full_push(const sn_contact* c, double d) {
+  double k = c->stiffness, a = d * d / (c->harden * c->harden);
+  return (spring){k * d * d * (0.5 + 0.25 * a), k * d * (1 + a), k * (1 + 3 * a)};
+}
+
+static spring push(const sn_contact* c, double g) {
+  double k = c->stiffness, w = c->smooth, depth = -g - 0.5 * w, most = c->yield - 0.5 * w;
+  if (g >= 0) return (spring){0, 0, 0};
+  if (g > -w) return (spring){-k * g * g * g / (6 * w), 0.5 * k * g * g / w, -k * g / w};
+  spring s = full_push(c, depth < most ? depth : most);
+  if (depth >= most) {
+    s.energy += s.force * (depth - most);
+    s.stiffness = s.force / depth;
+  }
+  s.energy += k * w * w / 24;
+  return s;
+}
+
+// Tangential part of the way that the point has gone from the anchor.
+static sn_vec3 slide(const sn_contact* c, const double* u, sn_vec3 relative) {
+  sn_vec3 from = c->against_flesh ? relative : sn_carried_place(c->carrier, u);
+  sn_vec3 way = sn_sub(from, c->anchor);
+  return sn_madd(way, -sn_dot(way, c->normal), c->normal);
+}
+
+// Stiffness of friction that holds, over that of the contact. The softer, the sooner Newton finds out
+// what holds and what slides.
+#define GRIP 0.01
+
+// Friction: a spring until its force reaches friction x pressure, then that force. As an energy of the
+// slide: quadratic, then linear.
+static spring drag(const sn_contact* c, double s) {
+  double k = GRIP * c->stiffness, most = c->friction * c->pressure, reach = most / k;
+  if (s <= reach) return (spring){0.5 * k * s * s, k * s, k};
+  return (spring){most * (s - 0.5 * reach), most, most / s};
+}
+
+sn_vec3 sn_contact_force(const sn_contact* c, const double* u, sn_vec3* stretch) {
+  sn_vec3 relative = sn_contact_relative(c, u), s = slide(c, u, relative);
+  double length = sn_length(s), f = drag(c, length).force;
+  sn_vec3 along = length > 0 ? sn_scale(1 / length, s) : sn_v3(0, 0, 0);
+  if (stretch) *stretch = sn_scale(f / (GRIP * c->stiffness), along);
+  sn_vec3 normal = sn_scale(push(c, sn_dot(c->normal, relative) - c->offset).force, c->normal);
+  return sn_madd(normal, -f, along);
+}
+
+static void spread(const sn_carried* c, double sign, sn_vec3 v, double* y) {
+  for (int k = 0; k < 8; ++k) {
+    double* at = y + 3 * (size_t)c->nodes[k];
+    sn_store3(at, sn_madd(sn_load3(at), sign * c->weights[k], v));
+  }
+}
+
+static const sn_contact_set* set_of(const sn_term* term) { return term->work; }
+
+static double evaluate(const sn_term* term, sn_pool* pool, const double* u, double* g,
+                       double* forces) {
+  const sn_contact_set* set = set_of(term);
+  double sum = 0, squares = 0, start = sn_seconds();
+  (void)pool;
+  for (uint32_t i = 0; i < set->count; ++i) {
+    const sn_contact* c = &set->contacts[i];
+    sn_vec3 relative = sn_contact_relative(c, u);
+    spring normal = push(c, sn_dot(c->normal, relative) - c->offset);
+    sn_vec3 force = sn_scale(-normal.force, c->normal);
+    sum += normal.energy;
+    if (c->friction > 0 && c->pressure > 0) {
+      sn_vec3 s = slide(c, u, relative);
+      double length = sn_length(s);
+      spring tangential = drag(c, length);
+      sum += tangential.energy;
+      if (length > 0) force = sn_madd(force, tangential.force / length, s);
+    }
+    double size = sn_dot(force, force);
+    if (size == 0) continue;
+    squares += size;
+    if (!g) continue;
+    spread(c->carrier, 1, force, g);
+    if (c->against_flesh) spread(&c->target, -1, force, g);
+  }
+  if (forces) *forces = sqrt(squares);
+  *set->seconds += sn_seconds() - start;
+  return sum;
+}
+
+// Colliders' planes follow the points; friction goes by the pressure of now. True if that changes
+// anything.
+static bool refresh(const sn_term* term, sn_pool* pool, const double* u) {
+  sn_contact_set* set = term->work;
+  bool changed = false;
+  double start = sn_seconds();
+  (void)pool;
+  for (uint32_t i = 0; i < set->count; ++i) {
+    sn_contact* c = &set->contacts[i];
+    sn_vec3 place = c->place, normal = c->normal;
+    double pressure = c->pressure;
+    if (!c->against_flesh && set->follow) {
+      set->follow(set->follow_ctx, c, sn_carried_place(c->carrier, u));
+    }
+    c->pressure = push(c, sn_contact_gap(c, u)).force;
+    changed = changed || (c->friction > 0 && c->pressure != pressure) ||
+              memcmp(&place, &c->place, sizeof place) != 0 ||
+              memcmp(&normal, &c->normal, sizeof normal) != 0;
+  }
+  *set->seconds += sn_seconds() - start;
+  return changed;
+}
+
+// k n n^T + k' (1 - n n^T - s s^T), s: direction of a slide that has come loose.
+static void set_block(const sn_contact* c, double normal, double tangential, sn_vec3 s,
+                      sn_contact_block* block) {
+  double n[3] = {c->normal.x, c->normal.y, c->normal.z}, d[3] = {s.x, s.y, s.z};
+  static const int ROW[6] = {0, 1, 2, 0, 0, 1}, COLUMN[6] = {0, 1, 2, 1, 2, 2};
+  for (int e = 0; e < 6; ++e) {
+    int i = ROW[e], j = COLUMN[e];
+    double across = (i == j) - n[i] * n[j] - d[i] * d[j];
+    block->m[e] = (float)(normal * n[i] * n[j] + tangential * across);
+  }
+}
+
+static void find_block(const sn_contact* c, const double* u, sn_contact_block* block) {
+  sn_vec3 relative = sn_contact_relative(c, u), s = {0, 0, 0};
+  spring normal = push(c, sn_dot(c->normal, relative) - c->offset), tangential = {0, 0, 0};
+  if (c->friction > 0 && c->pressure > 0) {
+    sn_vec3 way = slide(c, u, relative);
+    double length = sn_length(way);
+    tangential = drag(c, length);
+    if (tangential.stiffness < GRIP * c->stiffness) s = sn_scale(1 / length, way);
+  }
+  set_block(c, normal.stiffness, tangential.stiffness, s, block);
+}
+
+static sn_contact_block* add_block(sn_contact_set* set, uint32_t contact) {
+  sn_contact_block* block = &set->blocks[set->block_count++];
+  *block = (sn_contact_block){.contact = contact};
+  set->contacts[contact].block = set->block_count;
+  return block;
+}
+
+static void linearise(const sn_term* term, sn_pool* pool, const double* u) {
+  sn_contact_set* set = term->work;
+  double start = sn_seconds();
+  (void)pool;
+  set->block_count = 0;
+  for (uint32_t i = 0; i < set->count; ++i) {
+    sn_contact* c = &set->contacts[i];
+    c->block = 0;
+    c->foreseen = false;
+    if (sn_contact_gap(c, u) < 0) find_block(c, u, add_block(set, i));
+  }
+  *set->seconds += sn_seconds() - start;
+}
+
+static void add_pull(const sn_contact* c, double pull, double* g) {
+  sn_vec3 force = sn_scale(pull, c->normal);
+  spread(c->carrier, 1, force, g);
+  if (c->against_flesh) spread(&c->target, -1, force, g);
+}
+
+// What a contact comes to after a step, beyond what its tangent says.
+static double surprise(const sn_contact* c, double gap, double after) {
+  spring now = push(c, gap);
+  double way = gap - after;
+  double model = now.energy + now.force * way + 0.5 * now.stiffness * way * way;
+  double truth = push(c, after).energy;
+  return truth > model ? truth - model : 0;
+}
+
+// Where a step would end in the full spring of a contact, which now touches softly or not at all.
+static bool runs_into(const sn_contact* c, const double* u, const double* d, double* gap,
+                      double* after) {
+  sn_vec3 move = sn_carried_move(c->carrier, d);
+  if (c->against_flesh) move = sn_sub(move, sn_carried_move(&c->target, d));
+  *gap = sn_contact_gap(c, u);
+  *after = *gap - sn_dot(c->normal, move);
+  return *gap > -c->smooth && *after < 0 && *after < *gap;
+}
+
+// Make the full spring 1/2 k (g + w/2)^2 of a contact its model.
+static void foresee_one(sn_contact_set* set, uint32_t i, double gap, double* g) {
+  sn_contact* c = &set->contacts[i];
+  spring now = push(c, gap);
+  sn_contact_block* block = c->block ? &set->blocks[c->block - 1] : add_block(set, i);
+  sn_contact_block more;
+  set_block(c, c->stiffness - now.stiffness, 0, sn_v3(0, 0, 0), &more);
+  for (int k = 0; k < 6; ++k) block->m[k] += more.m[k];
+  block->pull = c->stiffness * (gap + 0.5 * c->smooth) + now.force;
+  c->foreseen = true;
+  add_pull(c, block->pull, g);
+}
+
+static bool foresee(const sn_term* term, sn_pool* pool, const double* u, const double* d,
+                    double most, double* g) {
+  sn_contact_set* set = term->work;
+  double price = 0, gap, after;
+  (void)pool;
+  for (uint32_t i = 0; !d && i < set->block_count; ++i) {
+    add_pull(&set->contacts[set->blocks[i].contact], -set->blocks[i].pull, g);
+  }
+  if (!d) return false;
+  for (uint32_t i = 0; i < set->count; ++i) {
+    const sn_contact* c = &set->contacts[i];
+    if (!c->foreseen && runs_into(c, u, d, &gap, &after)) price += surprise(c, gap, after);
+  }
+  if (price <= most) return false;
+  for (uint32_t i = 0; i < set->count; ++i) {
+    const sn_contact* c = &set->contacts[i];
+    if (!c->foreseen && runs_into(c, u, d, &gap, &after)) foresee_one(set, i, gap, g);
+  }
+  return true;
+}
+
+static sn_vec3 block_times(const sn_contact_block* b, sn_vec3 v) {
+  const float* m = b->m;
+  return sn_v3(m[0] * v.x + m[3] * v.y + m[4] * v.z, m[3] * v.x + m[1] * v.y + m[5] * v.z,
+               m[4] * v.x + m[5] * v.y + m[2] * v.z);
+}
+
+static void apply_d(const sn_term* term, sn_pool* pool, sn_hessian kind, const double* p,
+                    double* y) {
+  const sn_contact_set* set = set_of(term);
+  (void)pool;
+  (void)kind;
+  for (uint32_t i = 0; i < set->block_count; ++i) {
+    const sn_contact* c = &set->contacts[set->blocks[i].contact];
+    sn_vec3 v = sn_carried_move(c->carrier, p);
+    if (c->against_flesh) v = sn_sub(v, sn_carried_move(&c->target, p));
+    sn_vec3 f = block_times(&set->blocks[i], v);
+    spread(c->carrier, 1, f, y);
+    if (c->against_flesh) spread(&c->target, -1, f, y);
+  }
+}
+
+static void gather_f(const sn_carried* c, float sign, const float* p, float v[3]) {
+  for (int k = 0; k < 8; ++k) {
+    const float* at = p + 3 * (size_t)c->nodes[k];
+    float w = sign * (float)c->weights[k];
+    for (int i = 0; i < 3; ++i) v[i] += w * at[i];
+  }
+}
+
+static void spread_f(const sn_carried* c, float sign, const float v[3], float* y) {
+  for (int k = 0; k < 8; ++k) {
+    float* at = y + 3 * (size_t)c->nodes[k];
+    float w = sign * (float)c->weights[k];
+    for (int i = 0; i < 3; ++i) at[i] += w * v[i];
+  }
+}
+
+static void apply_f(const sn_term* term, sn_pool* pool, sn_hessian kind, const float* p, float* y) {
+  const sn_contact_set* set = set_of(term);
+  double start = sn_seconds();
+  (void)pool;
+  (void)kind;
+  for (uint32_t i = 0; i < set->block_count; ++i) {
+    const sn_contact* c = &set->contacts[set->blocks[i].contact];
+    const float* m = set->blocks[i].m;
+    float v[3] = {0, 0, 0};
+    gather_f(c->carrier, 1, p, v);
+    if (c->against_flesh) gather_f(&c->target, -1, p, v);
+    float f[3] = {m[0] * v[0] + m[3] * v[1] + m[4] * v[2], m[3] * v[0] + m[1] * v[1] + m[5] * v[2],
+                  m[4] * v[0] + m[5] * v[1] + m[2] * v[2]};
+    spread_f(c->carrier, 1, f, y);
+    if (c->against_flesh) spread_f(&c->target, -1, f, y);
+  }
+  *set->seconds += sn_seconds() - start;
+}
+
+// Row sums of absolute values. A spring B at a point couples the nodes k, l that carry it by w_k w_l B.
+// With weights that sum to one w w^T <= diag(w), so w_k B at each node alone bounds it; twice that if
+// flesh is on both sides.
+static void diagonal(const sn_term* term, sn_pool* pool, double* d) {
+  const sn_contact_set* set = set_of(term);
+  (void)pool;
+  for (uint32_t i = 0; i < set->block_count; ++i) {
+    const sn_contact* c = &set->contacts[set->blocks[i].contact];
+    const float* m = set->blocks[i].m;
+    double sides = c->against_flesh ? 2 : 1;
+    sn_vec3 rows =
+        sn_v3(fabsf(m[0]) + fabsf(m[3]) + fabsf(m[4]), fabsf(m[3]) + fabsf(m[1]) + fabsf(m[5]),
+              fabsf(m[4]) + fabsf(m[5]) + fabsf(m[2]));
+    spread(c->carrier, sides, rows, d);
+    if (c->against_flesh) spread(&c->target, sides, rows, d);
+  }
+}
+
+static const sn_term_ops CONTACT = {.name = "contact",
+                                    .evaluate = evaluate,
+                                    .linearise = linearise,
+                                    .apply_d = apply_d,
+                                    .apply_f = apply_f,
+                                    .diagonal = diagonal,
+                                    .refresh = refresh,
+                                    .foresee = foresee};
+
+sn_term sn_contact_term(sn_contact_set* set) {
+  return (sn_term){.ops = &CONTACT, .model = set, .work = set, .levels = SN_LEVELS_OWN};
+}
+
+sn_contact_report sn_contact_set_report(const sn_contact_set* set, const double* u) {
+  sn_contact_report report = {0};
+  for (uint32_t i = 0; i < set->count; ++i) {
+    const sn_contact* c = &set->contacts[i];
+    double gap = sn_contact_gap(c, u), pressure = push(c, gap).force, depth = -gap - c->offset;
+    if (depth > report.deepest) report.deepest = depth;
+    if (pressure == 0) continue;
+    report.touching++;
+    report.push += pressure;
+    report.work += pressure * c->relief;
+    if (c->against_flesh) continue;
+    report.force += pressure;
+    report.work += sn_dot(sn_contact_force(c, u, NULL), c->drift);
+  }
+  return report;
+}
