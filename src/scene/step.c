@@ -8,6 +8,8 @@
 
 // A residual at which a step is far from solved.
 #define LOST 0.01
+// Inverted cells, as a share, at which flesh is crushed: shorter steps do not solve it any better.
+#define CRUSHED 0.005
 
 static double gravity_energy(const sn_model* model, const sn_state* state) {
   double sum = 0;
@@ -112,6 +114,16 @@ static sn_status try_pose(const sn_model* model, sn_state* state, double time, d
   return SN_OK;
 }
 
+static bool is_crushed(const sn_model* model, const sn_state* state) {
+  bool crushed = false;
+  for (uint32_t b = 0; b < model->body_count; ++b) {
+    const sn_body* body = &model->bodies[b];
+    sn_flesh_measure m = sn_flesh_get_measure(&body->flesh, state->pool, state->u + body->begin);
+    crushed = crushed || (double)m.inverted > CRUSHED * body->tree.cell_count;
+  }
+  return crushed;
+}
+
 // Back to where the step began. What was before that is not known any more.
 static void rewind(const sn_model* model, sn_state* state, double work) {
   sn_vector_copy(state->pool, model->unknown_count, state->u_before, state->u);
@@ -132,7 +144,7 @@ static sn_status solve_pose(const sn_model* model, sn_state* state, double time,
   SN_TRY(try_pose(model, state, time, seconds, stats, err));
   bool lost =
       stats->stop != SN_STOP_CONVERGED && stats->residual > LOST && state->contact.set.count > 0;
-  if (lost && has_past && halvings > 0) {
+  if (lost && has_past && halvings > 0 && !is_crushed(model, state)) {
     rewind(model, state, work);
     double half = 0.5 * (from + time);
     SN_TRY(solve_pose(model, state, half, 0.5 * seconds, halvings - 1, stats, err));
