@@ -74,6 +74,17 @@ sn_status sn_body_attach(const sn_scene* scene, uint32_t index, const sn_bone* b
 void sn_body_estimate(double area, double volume, double cell, int coarsen, double* cells,
                       double* bytes);
 
+// How far vertex v of the mesh has gone; u are the displacements of this body's nodes.
+static inline sn_vec3 sn_body_vertex_move(const sn_body* body, const double* u, size_t v) {
+  const uint32_t* nodes = body->tree.conforming + 8 * (size_t)body->vertex_cells[v];
+  const double* weights = body->vertex_weights + 8 * v;
+  double move[3] = {0, 0, 0};
+  for (int k = 0; k < 8; ++k) {
+    for (int i = 0; i < 3; ++i) move[i] += weights[k] * u[3 * (size_t)nodes[k] + i];
+  }
+  return (sn_vec3){move[0], move[1], move[2]};
+}
+
 sn_body_info sn_body_get_info(const sn_body* body);
 
 #endif

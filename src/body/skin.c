@@ -172,13 +172,8 @@ static void move_vertices(void* ctx, size_t begin, size_t end) {
   const sn_body* body = job->skin->body;
   const double* u = job->u + body->begin;
   for (size_t v = begin; v < end; ++v) {
-    const uint32_t* nodes = body->tree.conforming + 8 * (size_t)body->vertex_cells[v];
-    const double* weights = body->vertex_weights + 8 * v;
-    for (int i = 0; i < 3; ++i) {
-      double move = 0;
-      for (int k = 0; k < 8; ++k) move += weights[k] * u[3 * (size_t)nodes[k] + i];
-      job->pose->vertices[3 * v + i] = body->desc->mesh.positions[3 * v + i] + move;
-    }
+    sn_vec3 rest = sn_load3(body->desc->mesh.positions + 3 * v);
+    sn_store3(job->pose->vertices + 3 * v, sn_add(rest, sn_body_vertex_move(body, u, v)));
   }
 }
 

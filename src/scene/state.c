@@ -178,14 +178,9 @@ static void extract(void* ctx, size_t begin, size_t end) {
   const extract_job* job = ctx;
   const sn_body* body = job->body;
   for (size_t v = begin; v < end; ++v) {
-    const uint32_t* nodes = body->tree.conforming + 8 * (size_t)body->vertex_cells[v];
-    const double* weights = body->vertex_weights + 8 * v;
-    for (int i = 0; i < 3; ++i) {
-      double move = 0;
-      for (int k = 0; k < 8; ++k) move += weights[k] * job->u[3 * (size_t)nodes[k] + i];
-      job->positions[3 * v + i] =
-          (float)((body->desc->mesh.positions[3 * v + i] + move) / job->unit);
-    }
+    sn_vec3 rest = sn_load3(body->desc->mesh.positions + 3 * v);
+    sn_vec3 place = sn_add(rest, sn_body_vertex_move(body, job->u, v));
+    for (int i = 0; i < 3; ++i) job->positions[3 * v + i] = (float)(sn_axis(place, i) / job->unit);
   }
 }
 
