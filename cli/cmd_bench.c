@@ -43,7 +43,7 @@ static void print_help(const text_list* names, const option* table) {
                               "Measure and print figures. Without a name, all of these; "
                               "sinew bench NAME --help says more:\n");
     for (const bench* b = BENCHES; b->name && length < sizeof about; ++b) {
-      length += (size_t)snprintf(about + length, sizeof about - length, "\n  %-12s %s", b->name,
+      length += (size_t)snprintf(about + length, sizeof about - length, "\n  %-15s %s", b->name,
                                  b->about);
     }
   }

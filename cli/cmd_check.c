@@ -16,6 +16,49 @@ static void print_levels(const sn_body_info* info, const char* separator) {
   }
 }
 
+static void print_regions(const sn_model* model, uint32_t body, const sn_body_info* info) {
+  for (uint32_t i = 0; i < info->region_count; ++i) {
+    sn_region_info region = sn_model_region(model, body, i);
+    printf("  region      %s: %.3g %% of the volume, %s\n", region.name, 100 * region.share,
+           region.model);
+  }
+  for (uint32_t i = 0; i < info->map_count; ++i) {
+    sn_map_info map = sn_model_map(model, body, i);
+    printf("  map         %s: %.4g to %.4g at the vertices, mean %.4g in the flesh; %s\n", map.name,
+           map.least, map.most, map.mean, map.source ? map.source : "given");
+  }
+}
+
+// Names are those of the scene: JSON strings that need no escapes but these.
+static void print_quoted(const char* text) {
+  putchar('"');
+  for (; *text; ++text) {
+    if (*text == '"' || *text == '\\') putchar('\\');
+    if ((unsigned char)*text >= 0x20) putchar(*text);
+  }
+  putchar('"');
+}
+
+static void print_regions_json(const sn_model* model, uint32_t body, const sn_body_info* info) {
+  printf(", \"regions\": [");
+  for (uint32_t i = 0; i < info->region_count; ++i) {
+    sn_region_info region = sn_model_region(model, body, i);
+    printf(i ? ", {\"name\": " : "{\"name\": ");
+    print_quoted(region.name);
+    printf(", \"share\": %.9g, \"model\": \"%s\"}", region.share, region.model);
+  }
+  printf("], \"maps\": [");
+  for (uint32_t i = 0; i < info->map_count; ++i) {
+    sn_map_info map = sn_model_map(model, body, i);
+    printf(i ? ", {\"name\": " : "{\"name\": ");
+    print_quoted(map.name);
+    printf(", \"source\": ");
+    print_quoted(map.source ? map.source : "");
+    printf(", \"least\": %.9g, \"mean\": %.9g, \"most\": %.9g}", map.least, map.mean, map.most);
+  }
+  printf("]}");
+}
+
 static void print_body(const sn_scene* scene, const sn_body_info* info) {
   printf("body %s\n", info->name);
   printf("  cell        %g (finest edge, in units of the scene)\n", info->cell / scene->unit);
@@ -24,6 +67,15 @@ static void print_body(const sn_scene* scene, const sn_body_info* info) {
   printf("  by level    ");
   print_levels(info, "  ");
   printf("   (finest first)\n");
+  if (info->dropped_cell_count > 0) {
+    printf("  left out    %llu cells that are filled too little\n",
+           (unsigned long long)info->dropped_cell_count);
+  }
+  if (info->cut_cell_count > 0) {
+    printf("  cut         %llu cells, %llu with more than four points\n",
+           (unsigned long long)info->cut_cell_count,
+           (unsigned long long)info->many_point_cell_count);
+  }
   printf("  nodes       %llu, %llu unknowns\n", (unsigned long long)info->node_count,
          (unsigned long long)info->unknown_count);
   printf("  attached    %llu nodes, %llu fixed%s\n", (unsigned long long)info->attached_node_count,
@@ -39,15 +91,18 @@ static void print_body_json(const sn_scene* scene, const sn_body_info* info, dou
   print_levels(info, ", ");
   printf(
       "], \"hanging_cells\": %llu, \"nodes\": %llu, \"unknowns\": %llu, \"attached_nodes\": %llu, "
-      "\"fixed_nodes\": %llu, \"outside_vertices\": %llu, \"volume\": %.9g, \"filled_volume\": "
-      "%.9g, \"mass\": %.9g, "
+      "\"fixed_nodes\": %llu, \"outside_vertices\": %llu, \"dropped_cells\": %llu, "
+      "\"cut_cells\": %llu, \"many_point_cells\": %llu, \"volume\": %.9g, "
+      "\"filled_volume\": %.9g, \"mass\": %.9g, "
       "\"held\": %s, \"degenerate_triangles\": %u, \"duplicate_triangles\": %u, "
-      "\"flipped_triangles\": %u, \"unreferenced_vertices\": %u, \"estimated_bytes\": %.0f}",
+      "\"flipped_triangles\": %u, \"unreferenced_vertices\": %u, \"estimated_bytes\": %.0f",
       (unsigned long long)info->hanging_cell_count, (unsigned long long)info->node_count,
       (unsigned long long)info->unknown_count, (unsigned long long)info->attached_node_count,
       (unsigned long long)info->fixed_node_count, (unsigned long long)info->outside_vertex_count,
-      info->volume, info->filled_volume, info->mass, info->held ? "true" : "false",
-      info->mesh.degenerate_triangles, info->mesh.duplicate_triangles, info->mesh.flipped_triangles,
+      (unsigned long long)info->dropped_cell_count, (unsigned long long)info->cut_cell_count,
+      (unsigned long long)info->many_point_cell_count, info->volume, info->filled_volume,
+      info->mass, info->held ? "true" : "false", info->mesh.degenerate_triangles,
+      info->mesh.duplicate_triangles, info->mesh.flipped_triangles,
       info->mesh.unreferenced_vertices, bytes);
 }
 
@@ -78,8 +133,10 @@ static void print_model(const check_options* o, const sn_scene* scene, const sn_
     if (o->json) {
       if (b) printf(", ");
       print_body_json(scene, &info, total * (double)info.cell_count / (double)cells);
+      print_regions_json(model, b, &info);
     } else {
       print_body(scene, &info);
+      print_regions(model, b, &info);
     }
   }
   if (o->json) {

@@ -4,6 +4,7 @@
 
 int command_run(int argc, char** argv);
 int command_check(int argc, char** argv);
+int command_materials(int argc, char** argv);
 int command_render(int argc, char** argv);
 int command_bench(int argc, char** argv);
 

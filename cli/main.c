@@ -15,11 +15,11 @@ static const verb VERBS[] = {
     {"run", "simulate a scene", command_run},
     {"check", "read and validate a scene, print what would be built", command_check},
     {"render", "pictures of a run, without a GPU", command_render},
+    {"materials", "the material library, and where its numbers are from", command_materials},
     {"bench", "benchmarks and figures", command_bench},
     {"flesh", "a rigged character in, simulated flesh out", NULL},
     {"view", "web viewer", NULL},
     {"export", "other formats", NULL},
-    {"materials", "the material library", NULL},
     {NULL, NULL, NULL},
 };
 
@@ -28,7 +28,7 @@ static void print_usage(FILE* out) {
           SN_VERSION_STRING);
   fprintf(out, "usage: sinew COMMAND [options]\n\n");
   for (const verb* v = VERBS; v->name; ++v) {
-    if (v->run) fprintf(out, "  %-8s %s\n", v->name, v->about);
+    if (v->run) fprintf(out, "  %-9s %s\n", v->name, v->about);
   }
   fprintf(out, "\nsinew COMMAND --help says more.\n");
 }

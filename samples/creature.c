@@ -46,7 +46,7 @@ static void write_scene(const creature_rig* rig, double cell, FILE* file) {
       "  \"bodies\": [\n    {\n      \"name\": \"creature\",\n"
       "      \"surface\": \"creature.glb#" CREATURE_MESH
       "\",\n      \"cell\": %.3g,\n"
-      "      \"material\": {\"young\": 12000, \"poisson\": 0.45}\n    }\n  ],\n  \"bones\": [\n",
+      "      \"material\": {\"young\": 12000, \"poisson\": 0.47}\n    }\n  ],\n  \"bones\": [\n",
       FPS, FIRST_FRAME, LAST_FRAME, cell);
   for (int j = HIPS; j < JOINT_COUNT; ++j) {
     write_bone(&rig->joints[j], file);

@@ -1,7 +1,9 @@
 // shapes OUTDIR: makes the surfaces that the scenes in scenes/ refer to, an OBJ file each.
 //
-// Round ones are blended from round cones, the bar is a box of small squares. Metres, y up.
+// Round ones are blended from round cones, the bar is a box of small squares, tube and bow-tie are rings of
+// vertices along x. Metres, y up.
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -32,6 +34,18 @@ static const sn_round_cone belly[] = {{{0, -0.14, 0}, {0, 0.14, 0}, 0.10, 0.11},
 // Along x, the joint at x = 0.3.
 static const sn_round_cone arm[] = {{{0.05, 0, 0}, {0.3, 0, 0}, 0.055, 0.045},
                                     {{0.3, 0, 0}, {0.55, 0, 0}, 0.045, 0.035}};
+
+// A leaner arm, for the muscles that follow: spindles above and below its bones.
+static const sn_round_cone lean_arm[] = {{{0.04, 0, 0}, {0.3, 0, 0}, 0.046, 0.042},
+                                         {{0.3, 0, 0}, {0.55, 0, 0}, 0.042, 0.034}};
+static const sn_round_cone biceps[] = {{{0.03, 0.016, 0}, {0.07, 0.016, 0}, 0.010, 0.014},
+                                       {{0.07, 0.016, 0}, {0.12, 0.013, 0}, 0.014, 0.028},
+                                       {{0.12, 0.013, 0}, {0.20, 0.012, 0}, 0.028, 0.027},
+                                       {{0.20, 0.012, 0}, {0.25, 0.014, 0}, 0.027, 0.014},
+                                       {{0.25, 0.014, 0}, {0.35, 0.002, 0}, 0.014, 0.010}};
+static const sn_round_cone triceps[] = {{{0.035, -0.030, 0}, {0.11, -0.033, 0}, 0.006, 0.009},
+                                        {{0.11, -0.033, 0}, {0.18, -0.032, 0}, 0.009, 0.009},
+                                        {{0.18, -0.032, 0}, {0.35, -0.027, 0}, 0.009, 0.006}};
 
 // Down along -y, the joint at the origin: a thigh with a calf behind, -x.
 static const sn_round_cone leg[] = {{{0, 0.32, 0}, {0, 0, 0}, 0.075, 0.052},
@@ -128,6 +142,117 @@ static sn_status make_bar(sn_mesh* mesh, sn_error* err) {
   return status;
 }
 
+// Rings along x
+
+#define RINGS 81
+#define SIDES 40
+
+// Radii of a ring along y and z at t from 0 to 1.
+typedef void (*ring_fn)(double t, double radii[2]);
+
+static void bow_tie_ring(double t, double radii[2]) {
+  double off = 2 * t - 1;
+  radii[0] = 0.03 + 0.2 * sqrt(off * off + 0.01);
+  radii[1] = 0.06;
+}
+
+static void outer_ring(double t, double radii[2]) {
+  (void)t;
+  radii[0] = radii[1] = 0.05;
+}
+
+static void inner_ring(double t, double radii[2]) {
+  (void)t;
+  radii[0] = radii[1] = 0.044;
+}
+
+// RINGS x SIDES vertices from -length / 2 to length / 2.
+static void add_rings(ring_fn ring, double length, sn_mesh* mesh) {
+  for (int k = 0; k < RINGS; ++k) {
+    double t = (double)k / (RINGS - 1), radii[2];
+    ring(t, radii);
+    for (int j = 0; j < SIDES; ++j) {
+      double angle = 2 * PI * j / SIDES;
+      double* at = mesh->positions + 3 * (size_t)mesh->vertex_count++;
+      at[0] = length * (t - 0.5);
+      at[1] = radii[0] * cos(angle);
+      at[2] = radii[1] * sin(angle);
+    }
+  }
+}
+
+// Triangles between two rings, given by their first vertices.
+static void add_band(uint32_t from, uint32_t to, sn_mesh* mesh) {
+  for (uint32_t j = 0; j < SIDES; ++j) {
+    uint32_t next = (j + 1) % SIDES;
+    uint32_t corners[6] = {from + j, to + next, from + next, from + j, to + j, to + next};
+    uint32_t* triangles = mesh->triangles + 3 * (size_t)mesh->triangle_count;
+    for (int c = 0; c < 6; ++c) triangles[c] = corners[c];
+    mesh->triangle_count += 2;
+  }
+}
+
+// A fan over a ring, around a vertex in its middle.
+static void add_cap(uint32_t ring, double x, bool high, sn_mesh* mesh) {
+  double* at = mesh->positions + 3 * (size_t)mesh->vertex_count;
+  at[0] = x, at[1] = at[2] = 0;
+  for (uint32_t j = 0; j < SIDES; ++j) {
+    uint32_t* triangle = mesh->triangles + 3 * (size_t)mesh->triangle_count++;
+    uint32_t next = (j + 1) % SIDES;
+    triangle[0] = mesh->vertex_count;
+    triangle[1] = ring + (high ? j : next);
+    triangle[2] = ring + (high ? next : j);
+  }
+  mesh->vertex_count++;
+}
+
+// The draft has room for `walls` sets of rings.
+static sn_status make_rings(int walls, void (*fill)(sn_mesh* draft), sn_mesh* mesh, sn_error* err) {
+  size_t vertices = (size_t)walls * RINGS * SIDES + 2;
+  sn_mesh draft = {.positions = malloc(3 * vertices * sizeof(double)),
+                   .triangles = malloc(6 * vertices * sizeof(uint32_t))};
+  sn_status status = SN_ERR_MEMORY;
+  if (draft.positions && draft.triangles) {
+    fill(&draft);
+    status = sn_mesh_from_arrays(draft.positions, draft.vertex_count, draft.triangles,
+                                 draft.triangle_count, mesh, err);
+  } else {
+    *err = (sn_error){status, "out of memory"};
+  }
+  free(draft.positions);
+  free(draft.triangles);
+  return status;
+}
+
+static void fill_bow_tie(sn_mesh* draft) {
+  uint32_t last = (RINGS - 1) * SIDES;
+  add_rings(bow_tie_ring, 1, draft);
+  for (uint32_t ring = 0; ring < last; ring += SIDES) add_band(ring + SIDES, ring, draft);
+  add_cap(0, -0.5, false, draft);
+  add_cap(last, 0.5, true, draft);
+}
+
+// A wall of 6 mm, half of a cell in the scene.
+static void fill_tube(sn_mesh* draft) {
+  uint32_t inner = RINGS * SIDES, last = (RINGS - 1) * SIDES;
+  add_rings(outer_ring, 1, draft);
+  add_rings(inner_ring, 1, draft);
+  for (uint32_t ring = 0; ring < last; ring += SIDES) {
+    add_band(ring + SIDES, ring, draft);
+    add_band(inner + ring, inner + ring + SIDES, draft);
+  }
+  add_band(0, inner, draft);
+  add_band(inner + last, last, draft);
+}
+
+static sn_status make_bow_tie(sn_mesh* mesh, sn_error* err) {
+  return make_rings(1, fill_bow_tie, mesh, err);
+}
+
+static sn_status make_tube(sn_mesh* mesh, sn_error* err) {
+  return make_rings(2, fill_tube, mesh, err);
+}
+
 // All of them
 
 typedef struct shape_row {
@@ -144,10 +269,15 @@ static const shape_row shapes[] = {
     {"loaf", loaf, COUNT(loaf), 0.03, 0.012, NULL},
     {"belly", belly, COUNT(belly), 0.06, 0.014, NULL},
     {"arm", arm, COUNT(arm), 0.02, 0.01, NULL},
+    {"lean_arm", lean_arm, COUNT(lean_arm), 0.02, 0.008, NULL},
+    {"biceps", biceps, COUNT(biceps), 0.008, 0.004, NULL},
+    {"triceps", triceps, COUNT(triceps), 0.008, 0.004, NULL},
     {"leg", leg, COUNT(leg), 0.03, 0.012, NULL},
     {"shoulder", shoulder, COUNT(shoulder), 0.03, 0.013, NULL},
     {"carrot", carrot, COUNT(carrot), 0.02, 0.009, NULL},
     {"bar", NULL, 0, 0, 0, make_bar},
+    {"bowtie", NULL, 0, 0, 0, make_bow_tie},
+    {"tube", NULL, 0, 0, 0, make_tube},
     {"spikes", NULL, 0, 0, 0, make_spikes},
 };
 

@@ -23,7 +23,7 @@ for scene in scenes/*.json; do
     "$build/sinew" render "$out/$name.run" -o "$out/$name.png"; then
     echo "picture      $out/$name.png"
     case $name in
-    stack | elbow) python3 tools/shrink_png.py "$out/$name.png" "docs/pictures/$name.png" ;;
+    stack | elbow | flex) python3 tools/shrink_png.py "$out/$name.png" "docs/pictures/$name.png" ;;
     esac
   else
     echo "failed       $scene"

@@ -53,6 +53,8 @@ sn_status bench_mgpcg(bench_run* run, sn_error* err);
 sn_status bench_setup(bench_run* run, sn_error* err);
 sn_status bench_convergence(bench_run* run, sn_error* err);
 sn_status bench_growth(bench_run* run, sn_error* err);
+sn_status bench_incompressible(bench_run* run, sn_error* err);
+sn_status bench_tissue(bench_run* run, sn_error* err);
 sn_status bench_spike(bench_run* run, sn_error* err);
 sn_status bench_threads(bench_run* run, sn_error* err);
 sn_status bench_character(bench_run* run, sn_error* err);
@@ -115,6 +117,7 @@ int machine_cores(void);
 typedef struct bench_body {
   sn_fixed_desc fixed[8];
   sn_bone_desc bone;
+  sn_attachment_desc tie;
   sn_body_desc desc;
   sn_scene scene;
   sn_pool* pool;

@@ -60,14 +60,15 @@ double bench_area(const sn_mesh* mesh) {
 
 void bench_describe(bench_body* body, sn_mesh* mesh, double cell, int coarsen) {
   *body = (bench_body){0};
-  body->desc = (sn_body_desc){.name = (char*)"bench",
-                              .surface = (char*)"bench",
-                              .mesh = *mesh,
-                              .cell = cell,
-                              .coarsen = coarsen,
-                              .material = {4138, 37241},  // Young 12 kPa, Poisson 0.45
-                              .density = 1060,
-                              .initial = {.rotate = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}}};
+  body->desc =
+      (sn_body_desc){.name = (char*)"bench",
+                     .surface = (char*)"bench",
+                     .mesh = *mesh,
+                     .cell = cell,
+                     .coarsen = coarsen,
+                     .material = {.mu = 4138, .lambda = 37241},  // Young 12 kPa, Poisson 0.45
+                     .density = 1060,
+                     .initial = {.rotate = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}}};
   body->scene = (sn_scene){.unit = 1,
                            .up = SN_UP_Y,
                            .fps = 24,
@@ -104,7 +105,8 @@ sn_status bench_describe_cube(int n, bench_body* body, sn_error* err) {
         (sn_fixed_desc){.bone = SN_NO_BONE, .where = {.kind = SN_WHERE_BOX, .box = {lo, hi}}};
   }
   body->scene.fixed_count = 8;
-  body->desc.material = (sn_material){1 / 2.6, 0.3 / (1.3 * 0.4)};  // E = 1, nu = 0.3
+  body->desc.material =
+      (sn_material){.mu = 1 / 2.6, .lambda = 0.3 / (1.3 * 0.4)};  // E = 1, nu = 0.3
   body->desc.density = 1;
   return SN_OK;
 }
@@ -114,6 +116,7 @@ sn_status bench_build(bench_body* body, int threads, sn_error* err) {
   body->scene.bodies = &body->desc;
   body->scene.fixed = body->fixed;
   if (body->scene.bone_count) body->scene.bones = &body->bone;
+  if (body->scene.attachment_count) body->scene.attachments = &body->tie;
   body->bytes_before = sn_memory_used();
   bench_reset_peak();
   sn_status status = sn_pool_create(threads, &body->pool, err);

@@ -60,7 +60,7 @@ static sn_status simulate(bench_run* run, const sn_scene* scene, const char* nam
   return status;
 }
 
-// A surface takes cells by the square of 1/h, nearly: try, and correct.
+// A surface takes cells by the square of 1/h, nearly, a uniform grid by the cube: try, and correct.
 sn_status bench_fit_cell(bench_run* run, sn_scene* scene, double elements, sn_error* err) {
   sn_pool* pool = NULL;
   sn_status status = sn_pool_create(run->o->threads, &pool, err);
@@ -68,7 +68,8 @@ sn_status bench_fit_cell(bench_run* run, sn_scene* scene, double elements, sn_er
     sn_model* model = NULL;
     status = sn_model_build(scene, pool, &model, err);
     if (status == SN_OK) {
-      scene->bodies[0].cell *= sqrt((double)sn_model_body(model, 0).cell_count / elements);
+      double ratio = (double)sn_model_body(model, 0).cell_count / elements;
+      scene->bodies[0].cell *= scene->bodies[0].coarsen == 0 ? cbrt(ratio) : sqrt(ratio);
     }
     sn_model_destroy(model);
   }

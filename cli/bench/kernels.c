@@ -8,10 +8,18 @@ static int repeats_for(double elements) {
   return count < 5 ? 5 : count > 200 ? 200 : (int)count;
 }
 
-static sn_status time_cube(bench_run* run, int n, sn_time_what what, sn_error* err) {
+static const struct {
+  sn_law law;
+  const char* suffix;
+} LAWS[] = {{SN_LAW_COROTATED, ""}, {SN_LAW_STABLE_NEO_HOOKEAN, "-stable-neo-hookean"}};
+
+static sn_status time_cube(bench_run* run, int n, int law, sn_time_what what, sn_error* err) {
   bench_body body = {0};
   sn_timing timing;
-  sn_status status = bench_open_cube(run, n, run->o->threads, &body, err);
+  bench_note(run, "building the cube of %d cells a side", n);
+  sn_status status = bench_describe_cube(n, &body, err);
+  body.desc.material.law = LAWS[law].law;
+  if (status == SN_OK) status = bench_build(&body, run->o->threads, err);
   if (status == SN_OK) {
     status = sn_state_time(body.model, body.state, what, repeats_for(body.elements), &timing, err);
   }
@@ -19,7 +27,7 @@ static sn_status time_cube(bench_run* run, int n, sn_time_what what, sn_error* e
   bench_body_destroy(&body);
   if (status != SN_OK) return status;
   char name[BENCH_NAME];
-  snprintf(name, sizeof name, "cube%d", n);
+  snprintf(name, sizeof name, "cube%d%s", n, LAWS[law].suffix);
   double elements = (double)timing.elements, rate = timing.bytes / timing.seconds;
   bench_figure(run, name, "elements", elements, "1");
   bench_figure(run, name, "threads", threads, "1");
@@ -31,8 +39,10 @@ static sn_status time_cube(bench_run* run, int n, sn_time_what what, sn_error* e
 
 static sn_status time_cubes(bench_run* run, sn_time_what what, sn_error* err) {
   sn_status status = SN_OK;
-  for (const int* n = bench_cube_sizes(run); *n && status == SN_OK; ++n) {
-    status = time_cube(run, *n, what, err);
+  for (const int* n = bench_cube_sizes(run); *n; ++n) {
+    for (int law = 0; law < (int)(sizeof LAWS / sizeof *LAWS) && status == SN_OK; ++law) {
+      status = time_cube(run, *n, law, what, err);
+    }
   }
   return status;
 }

@@ -9,6 +9,10 @@
 extern "C" {
 #endif
 
+/// Attributes that begin so are meant for Sinew: one float or share of 1 a vertex, in all primitives of
+/// a mesh or in none.
+#define SN_GLTF_OWN_PREFIX "_SINEW_"
+
 /// A named number at each vertex, such as the attribute `_SINEW_STIFFNESS`.
 typedef struct sn_gltf_map {
   char* name;

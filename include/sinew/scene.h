@@ -4,6 +4,7 @@
 #define SINEW_SCENE_H
 
 #include "sinew/base.h"
+#include "sinew/material.h"
 #include "sinew/math.h"
 #include "sinew/mesh.h"
 
@@ -44,6 +45,7 @@ typedef enum sn_where_kind {
   SN_WHERE_NEAR,    ///< inside the bone or within `distance` of it
   SN_WHERE_BOX,     ///< in the closed box lo..hi, at rest
   SN_WHERE_GROUP,   ///< around the triangles of a named group of the surface
+  SN_WHERE_MAP,     ///< where a map of the body is above a value
   SN_WHERE_ALL      ///< everywhere
 } sn_where_kind;
 
@@ -53,12 +55,9 @@ typedef struct sn_where {
   double distance;  ///< metres, NEAR
   sn_box box;       ///< metres, BOX
   char* group;      ///< GROUP
+  char* map;        ///< name of a map of the body, MAP
+  double above;     ///< the map's value there is larger, MAP. Default 0.5.
 } sn_where;
-
-/// What the flesh is made of.
-typedef struct sn_material {
-  double mu, lambda;  ///< Lame parameters, Pa
-} sn_material;
 
 /// Kinds of sn_scramble.
 typedef enum sn_scramble_kind {
@@ -77,13 +76,50 @@ typedef struct sn_scramble {
   uint64_t seed;  ///< Default 1.
 } sn_scramble;
 
+/// How the vertices of a surface follow the flesh in what is written. The simulation does not depend on it.
+typedef enum sn_embedding {
+  SN_EMBEDDING_TRILINEAR,  ///< as the flesh itself is computed: with creases between cells
+  SN_EMBEDDING_TRICUBIC    ///< with continuous slopes
+} sn_embedding;
+/// A number at each vertex of a body's surface, continued into the flesh. The map `stiffness` is a
+/// factor on mu and lambda, `density` one on the density; a map with the name of a region is a factor
+/// on its weight. Others say where something takes hold.
+typedef struct sn_map {
+  char* name;
+  char* source;    ///< a file, or an attribute of the surface; only to tell
+  double* values;  ///< in the order of the file (vertex_count of the mesh)
+} sn_map;
+
+/// What the maps `stiffness` and `density` may hold: nothing in flesh is without either.
+#define SN_MAP_LEAST 1e-3
+#define SN_MAP_MOST 1e6
+
+/// A part of a body that is made of something else. Regions are laid over the body's own material in
+/// their order: of a cell that has the share f in the region, all of it that is given is mixed as
+/// x <- (1 - f weight) x + f weight x_region.
+typedef struct sn_region_desc {
+  char* name;
+  char* surface;         ///< absolute path of the mesh
+  sn_mesh mesh;          ///< a closed surface, metres
+  bool has_material;     ///< false: of the material below it
+  sn_material material;  ///< its law is that of cells with f weight >= 1/2
+  bool has_density;      ///< false: of the density below it
+  double density;        ///< kg/m3
+  double stiffness;      ///< factor on mu and lambda. Default 1.
+  double weight;         ///< 0 to 1. Default 1.
+} sn_region_desc;
+
 /// A body of flesh.
 typedef struct sn_body_desc {
   char* name;
-  char* surface;  ///< absolute path of the mesh
-  sn_mesh mesh;   ///< the surface, metres
-  double cell;    ///< edge of the finest cell, metres; 0: chosen for about 100k cells
-  int coarsen;    ///< levels that the inside may coarsen; 0 = uniform grid, -1 = no limit
+  char* surface;   ///< absolute path of the mesh
+  sn_mesh mesh;    ///< the surface, metres
+  double cell;     ///< edge of the finest cell, metres; 0: chosen for about 100k cells
+  int coarsen;     ///< levels that the inside may coarsen; 0 = uniform grid, -1 = no limit
+  int quadrature;  ///< 1: cells that the skin cuts count whole; 2: exactly what is inside
+  double
+      least_fill;  ///< finest cells that the body fills less than this share of are left out; 0: none
+  sn_embedding embedding;
   sn_material material;
   double density;    ///< kg/m3
   double damping;    ///< s, stiffness-proportional: stress = that of strain + damping x its rate
@@ -92,6 +128,10 @@ typedef struct sn_body_desc {
   sn_vec3 velocity;  ///< m/s at the start
   sn_vec3 spin;      ///< rad/s at the start, about the centre of mass
   sn_scramble scramble;
+  sn_region_desc* regions;  ///< from the lowest to the topmost
+  uint32_t region_count;
+  sn_map* maps;  ///< by different names
+  uint32_t map_count;
 } sn_body_desc;
 
 /// What shape a bone has.
@@ -171,12 +211,24 @@ typedef struct sn_attachment_desc {
 
 #define SN_NO_BONE UINT32_MAX
 
+/// The axes along which nodes are held. A bit that is set frees an axis: 1 x, 2 y, 4 z.
+typedef enum sn_held_axes {
+  SN_HELD_XYZ,
+  SN_HELD_YZ,
+  SN_HELD_XZ,
+  SN_HELD_Z,
+  SN_HELD_XY,
+  SN_HELD_Y,
+  SN_HELD_X
+} sn_held_axes;
+
 /// Nodes that move exactly as told.
 typedef struct sn_fixed_desc {
   uint32_t body;
   uint32_t
       bone;  ///< whose shape INSIDE and NEAR refer to and whose motion is followed, or SN_NO_BONE
   sn_where where;
+  sn_held_axes axes;  ///< along the others nodes move freely. Default all.
   sn_motion motion;
 } sn_fixed_desc;
 
@@ -189,22 +241,80 @@ typedef struct sn_force_desc {
   uint32_t key_count;
 } sn_force_desc;
 
+/// A number over time, linear between keys; outside them the end key holds.
+typedef struct sn_number_key {
+  double frame, value;
+} sn_number_key;
+
+/// How the directions of a muscle's fibres are found.
+typedef enum sn_fibers_kind {
+  SN_FIBERS_SOLVE,  ///< as something would flow from its origin to its insertion
+  SN_FIBERS_ALONG   ///< all in one direction
+} sn_fibers_kind;
+
+/// Kinds of sn_muscle_end.
+typedef enum sn_muscle_end_kind {
+  /// An end of the muscle's longest axis: the one further from the other end or, if neither is given, for
+  /// the origin the lower one in the coordinate in which they differ most.
+  SN_END_AXIS,
+  SN_END_POINT,  ///< where it is nearest to a point
+  SN_END_BONE    ///< where it is nearest to a bone
+} sn_muscle_end_kind;
+
+/// Where a muscle begins or ends.
+typedef struct sn_muscle_end {
+  sn_muscle_end_kind kind;
+  sn_vec3 point;  ///< metres, POINT
+  uint32_t bone;  ///< index, BONE
+} sn_muscle_end;
+
+/// Fibres that pull within a part of a body.
+typedef struct sn_muscle_desc {
+  char* name;
+  uint32_t body;  ///< index
+  char* surface;  ///< absolute path of the mesh
+  sn_mesh mesh;   ///< around its volume, metres
+  sn_fibers_kind fibers;
+  sn_vec3 along;                    ///< unit length, ALONG
+  sn_muscle_end origin, insertion;  ///< SOLVE
+  sn_number_key* activation;        ///< 0 to 1, by ascending frame (activation_count)
+  uint32_t activation_count;
+  double max_stress;  ///< tension of the fully active fibre at its best, Pa. Default 3e5.
+  double optimal;     ///< stretch at which it pulls best. Default 1.
+  double passive;     ///< factor on the tension of the stretched fibre at rest. Default 1.
+  double tendon;      ///< share of the length that is tendon at either end. Default 0.
+  double stiffness;   ///< of tendon, Pa. Default 3e6.
+} sn_muscle_desc;
+
 /// How the linear system of a Newton step is solved.
 typedef enum sn_linear_solver {
-  SN_LINEAR_CG,             ///< without preconditioner
-  SN_LINEAR_JACOBI_CG,      ///< with the diagonal
-  SN_LINEAR_MULTIGRID,      ///< CG with one multigrid V-cycle an iteration
-  SN_LINEAR_MULTIGRID_ONLY  ///< V-cycles without CG
+  SN_LINEAR_CG,              ///< without preconditioner
+  SN_LINEAR_JACOBI_CG,       ///< with the diagonal
+  SN_LINEAR_MULTIGRID,       ///< CG with one multigrid V-cycle an iteration; see sn_pressure_form
+  SN_LINEAR_MULTIGRID_ONLY,  ///< V-cycles without CG
+  SN_LINEAR_MINRES,          ///< the minimal residual method with one V-cycle an iteration
+  SN_LINEAR_QMR              ///< symmetric QMR without preconditioner
 } sn_linear_solver;
 
+/// What becomes of the pressures in nearly incompressible flesh while a linear system is solved.
+typedef enum sn_pressure_form {
+  SN_PRESSURE_AUTO,  ///< kept where that takes less time; with MINRES and QMR wherever it matters
+  SN_PRESSURE_CONDENSED,  ///< eliminated: displacements alone are unknowns
+  SN_PRESSURE_KEPT        ///< unknowns of their own, a cell each; with multigrid by MINRES
+} sn_pressure_form;
+
 /// What evens out the error on each level of multigrid.
-typedef enum sn_smoother { SN_SMOOTHER_JACOBI, SN_SMOOTHER_CHEBYSHEV } sn_smoother;
+typedef enum sn_smoother {
+  SN_SMOOTHER_AUTO,  ///< Chebyshev where flesh is nearly incompressible, else Jacobi
+  SN_SMOOTHER_JACOBI,
+  SN_SMOOTHER_CHEBYSHEV
+} sn_smoother;
 /// How the coarsest level of multigrid is solved.
 typedef enum sn_coarsest { SN_COARSEST_CHOLESKY, SN_COARSEST_JACOBI } sn_coarsest;
 
 /// The multigrid cycle. The defaults choose the damping of every level by its largest eigenvalue.
 typedef struct sn_multigrid_opts {
-  sn_smoother smoother;  ///< Default jacobi.
+  sn_smoother smoother;  ///< Default auto.
   double damping;        ///< of Jacobi; 0 = automatic, the default.
   int degree;            ///< of Chebyshev, 1 to 8. Default 3.
   sn_coarsest coarsest;  ///< cholesky, or 16 Jacobi iterations. Default cholesky.
@@ -220,12 +330,16 @@ typedef enum sn_integrator {
 typedef struct sn_solver_opts {
   sn_linear_solver linear;  ///< Default multigrid.
   int newton_max;           ///< Newton steps a frame, >= 1. Default 10.
+  bool sharp;               ///< no defect correction: exact products for cut cells. Default false.
   double newton_tolerance;  ///< relative force residual at which a frame is done. Default 1e-3.
-  int krylov_max;  ///< CG iterations a Newton step, >= 1. Default 20, 400 without multigrid.
+  int krylov_max;  ///< Krylov iterations a Newton step, >= 1. Default 20, 400 without multigrid; with
+                   ///< pressures kept 200, 2000 without.
   double krylov_tolerance;  ///< relative residual at which CG stops. Default 1e-2.
   int threads;              ///< 0 = one a processor. Never changes the result.
   sn_multigrid_opts multigrid;
-  sn_integrator integrator;  ///< Default bdf2.
+  sn_integrator integrator;   ///< Default bdf2.
+  sn_pressure_form pressure;  ///< Default auto.
+  double pressure_scale;      ///< Pa of one unit of pressure in QMR; 0 = mu / cell, the default.
 } sn_solver_opts;
 
 /// What a run writes.
@@ -255,6 +369,8 @@ typedef struct sn_scene {
   uint32_t fixed_count;
   sn_force_desc* forces;
   uint32_t force_count;
+  sn_muscle_desc* muscles;
+  uint32_t muscle_count;
   sn_collider_desc* colliders;
   uint32_t collider_count;
   sn_contact_opts contact;
@@ -279,6 +395,9 @@ SN_API sn_status sn_scene_load(const char* path, const sn_scene_change* changes,
 SN_API sn_status sn_scene_save(const char* path, const sn_scene* scene, sn_error* err);
 /// NULL is fine.
 SN_API void sn_scene_destroy(sn_scene* scene);
+
+/// The value of keys at a frame, which may be fractional. @param keys (count), count >= 1
+SN_API double sn_number_at(const sn_number_key* keys, uint32_t count, double frame);
 
 /// Bone or constraint pose at a frame, relative to rest. Frames may be fractional.
 SN_API sn_rigid sn_motion_at(const sn_motion* motion, double frame);

@@ -9,6 +9,7 @@
 #include "sinew/base.h"
 #include "sinew/gltf.h"
 #include "sinew/io.h"
+#include "sinew/material.h"
 #include "sinew/math.h"
 #include "sinew/mesh.h"
 #include "sinew/model.h"

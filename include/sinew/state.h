@@ -50,7 +50,7 @@ typedef struct sn_frame_stats {
   const int* krylov;  ///< CG iterations of each Newton step (newton); valid until the next sn_step
   double residual;    ///< force residual over the size of the forces in play
   double energy_elastic, energy_kinetic, energy_gravity;  ///< J
-  double work;             ///< done on the bodies by bones, constraints and loads so far, J
+  double work;             ///< done by bones, constraints, loads and muscles so far, J
   uint64_t contacts;       ///< points that touch something
   double max_penetration;  ///< the deepest of them, m
   double contact_force;    ///< that colliders push with, all together, N
@@ -87,16 +87,20 @@ SN_API int sn_state_frame(const sn_state* state);
 /// Vertices of a body's surface.
 SN_API uint32_t sn_model_surface_count(const sn_model* model, uint32_t body);
 /// Deformed surface of a body, in the vertex order of its mesh and in the unit of the files.
+/// Works in memory of the state: one call at a time.
 /// @param positions (3 x vertex_count)
 SN_API void sn_surface_extract(const sn_model* model, const sn_state* state, uint32_t body,
                                float* positions);
 
-/// How a linear solver does on the model's own stiffness, linearised at rest.
+/// How a linear solver does on the model's own stiffness, linearised at rest or where the state is.
 typedef struct sn_study_opts {
-  sn_linear_solver linear;  ///< MULTIGRID and MULTIGRID_ONLY need a scene with one of the two
-  int max;                  ///< iterations, >= 1
-  double tolerance;         ///< of the relative residual; 0 runs all iterations
-  double amount;            ///< free nodes start at random places within this distance, m
+  /// Those with multigrid need a scene with such a solver, MINRES and QMR their own; a scene that keeps
+  /// pressures is studied by MINRES in place of MULTIGRID.
+  sn_linear_solver linear;
+  bool here;         ///< linearise at the state's displacements, not at rest
+  int max;           ///< iterations, >= 1
+  double tolerance;  ///< of the relative residual; 0 runs all iterations
+  double amount;     ///< free nodes start at random places within this distance, m
   uint64_t seed;
   /// Called after each iteration with the largest displacement left, over that of the start; may be
   /// NULL.
@@ -105,6 +109,7 @@ typedef struct sn_study_opts {
   /// NULL, or a right side b, N (3 a node, in the order of the bodies): then K x = b is solved from
   /// x = 0, `amount` and `seed` do not matter and nobody watches. Held nodes count as 0.
   const double* load;
+  bool weight;       ///< b is the weight of the bodies at 9.81 m/s2 along -y, and no load is given
   double* solution;  ///< of K x = b, m (as `load`); may be NULL
 } sn_study_opts;
 

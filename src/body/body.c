@@ -2,8 +2,12 @@
 
 #include <math.h>
 
+#include "body/body_cut.h"
+#include "body/body_tissue.h"
 #include "math/vec.h"
+#include "octree/octree_drop.h"
 #include "octree/octree_fill.h"
+#include "octree/octree_moments.h"
 
 // Measured on the project's test bodies: cells of an octree for each cell-sized piece of surface,
 // and finest cells that the surface cuts. See docs/theory/octree.md.
@@ -33,12 +37,16 @@ static bool is_inside_box(const void* ctx, sn_vec3 point, sn_box box, bool* insi
   return sn_bvh_inside(ctx, point, box, inside);
 }
 
-// The skin, and the bones that something of this body refers to.
+// The skin, the regions, the muscles, and the bones that something of this body refers to.
 static sn_status list_seeds(const sn_scene* scene, uint32_t index, const sn_bone* bones,
-                            const sn_surface* skin, sn_arena* scratch, sn_octree_seed** seeds,
-                            uint32_t* count, sn_error* err) {
+                            const sn_body* body, const sn_surface* regions, sn_arena* scratch,
+                            sn_octree_input* input, sn_error* err) {
   uint8_t* wanted;
-  SN_TRY(SN_ARENA_NEW(scratch, (size_t)scene->bone_count + 1, seeds, err));
+  sn_octree_seed* seeds;
+  const sn_muscles* muscles = &body->muscles;
+  uint32_t region_count = scene->bodies[index].region_count;
+  size_t most = (size_t)scene->bone_count + region_count + muscles->count + 1;
+  SN_TRY(SN_ARENA_NEW(scratch, most, &seeds, err));
   SN_TRY(SN_ARENA_NEW(scratch, scene->bone_count, &wanted, err));
   for (uint32_t i = 0; i < scene->attachment_count; ++i) {
     if (scene->attachments[i].body == index) wanted[scene->attachments[i].bone] = 1;
@@ -47,11 +55,19 @@ static sn_status list_seeds(const sn_scene* scene, uint32_t index, const sn_bone
     const sn_fixed_desc* fixed = &scene->fixed[i];
     if (fixed->body == index && fixed->bone != SN_NO_BONE) wanted[fixed->bone] = 1;
   }
-  (*seeds)[0] = (sn_octree_seed){skin, true};
-  *count = 1;
-  for (uint32_t b = 0; b < scene->bone_count; ++b) {
-    if (wanted[b]) (*seeds)[(*count)++] = (sn_octree_seed){&bones[b].surface, false};
+  uint32_t count = 0;
+  seeds[count++] = (sn_octree_seed){&body->surface, true};
+  for (uint32_t i = 0; i < region_count; ++i) {
+    seeds[count++] = (sn_octree_seed){&regions[i], false};
   }
+  for (uint32_t m = 0; m < muscles->count; ++m) {
+    seeds[count++] = (sn_octree_seed){&muscles->items[m].surface, false};
+  }
+  for (uint32_t b = 0; b < scene->bone_count; ++b) {
+    if (wanted[b]) seeds[count++] = (sn_octree_seed){&bones[b].surface, false};
+  }
+  input->seeds = seeds;
+  input->seed_count = count;
   return SN_OK;
 }
 
@@ -80,18 +96,17 @@ static sn_status build_tree(const sn_octree_input* input, sn_pool* pool, sn_aren
 }
 
 // Cells that the skin cuts weigh what is in them.
-static sn_status set_material(const sn_body_desc* desc, const float* fill, sn_arena* arena,
-                              sn_body* body, sn_error* err) {
+// @param densities of the cells; NULL: all have that of the description
+static sn_status set_mass(const double* densities, const float* fill, sn_arena* arena,
+                          sn_body* body, sn_error* err) {
   const sn_octree* tree = &body->tree;
-  SN_TRY(SN_ARENA_RAW(arena, tree->cell_count, &body->mu, err));
-  SN_TRY(SN_ARENA_RAW(arena, tree->cell_count, &body->lambda, err));
   SN_TRY(SN_ARENA_NEW(arena, tree->node_count, &body->node_mass, err));
   for (uint32_t e = 0; e < tree->cell_count; ++e) {
-    body->mu[e] = (float)desc->material.mu;
-    body->lambda[e] = (float)desc->material.lambda;
+    double density = densities ? densities[e] : body->desc->density;
     // An eighth of the cell's mass to each corner, from the hanging ones on to the nodes.
     double h = sn_octree_edge(tree, e), volume = h * h * h * fill[e], corner[8], node[8];
-    for (int c = 0; c < 8; ++c) corner[c] = desc->density * volume / 8;
+    bool cut = sn_body_cut_masses(body, e, corner);
+    for (int c = 0; c < 8; ++c) corner[c] = density * (cut ? h * h * h * corner[c] : volume / 8);
     body->filled_volume += volume;
     const double* shares = corner;
     if (tree->hanging[e]) {
@@ -100,17 +115,55 @@ static sn_status set_material(const sn_body_desc* desc, const float* fill, sn_ar
     }
     for (int c = 0; c < 8; ++c) body->node_mass[tree->conforming[8 * (size_t)e + c]] += shares[c];
   }
-  body->flesh = sn_flesh_make(tree, &body->families, body->mu, body->lambda);
   return SN_OK;
+}
+
+// With exact cut cells whole ones have the hourglass energy of bending that the points of those see: of
+// u_x = a x y, which strains by a y and shears by a x, under W0 at rest,
+//     a^2 / 6 (W_00 + (shear + twist) / 2)    over    2/3 mu a^2, the integral of mu |F|^2:
+// 3/4 of corotated flesh, 1/2 of stable neo-Hookean (docs/theory/quadrature.md, section 7).
+static double bending_share(const sn_material* kind) {
+  static const double REST[3] = {1, 1, 1};
+  sn_law_point law;
+  sn_law_evaluate(kind, REST, SN_LAW_SHAPE, &law);
+  return (law.stretch[0] + 0.5 * (law.shear[2] + law.twist[2])) / (4 * kind->mu);
+}
+
+// In products cut cells count as whole and softer.
+static void make_flesh(sn_body* body) {
+  body->flesh = sn_flesh_make(&body->tree, &body->families, sn_body_tissue(body));
+  if (body->cut.count == 0) return;
+  body->flesh.cut = &body->cut;
+  body->flesh.form = SN_FORM_FRAMES;
+  body->flesh.hourglass = bending_share(&body->kinds[0]);
+  for (uint32_t e = 0; e < body->tree.cell_count; ++e) {
+    double share = sn_body_cut_share(body, e);
+    body->mu[e] = (float)(share * body->mu[e]);
+    body->lambda[e] = (float)(share * body->lambda[e]);
+  }
+}
+
+static sn_status cut_cells(sn_pool* pool, sn_arena* arena, sn_arena* scratch, sn_body* body,
+                           sn_error* err) {
+  double(*moments)[SN_MOMENT_COUNT];
+  SN_TRY(SN_ARENA_RAW(scratch, body->tree.cell_count, &moments, err));
+  SN_TRY(sn_octree_moments(&body->tree, &body->surface, pool, scratch, moments, err));
+  return sn_body_cut((const double(*)[SN_MOMENT_COUNT])moments, pool, arena, scratch, body, err);
+}
+
+uint32_t sn_body_embed(const sn_body* body, sn_vec3 point, double weights[8]) {
+  double xi[3];
+  uint32_t cell = sn_octree_nearest(&body->tree, point, xi);
+  sn_octree_place_in(&body->tree, cell, point, body->reach, xi);
+  sn_octree_point_weights(&body->tree, cell, xi, weights);
+  return cell;
 }
 
 static void embed(void* ctx, size_t begin, size_t end) {
   sn_body* body = ctx;
   for (size_t v = begin; v < end; ++v) {
-    double xi[3];
     sn_vec3 p = sn_load3(body->desc->mesh.positions + 3 * v);
-    body->vertex_cells[v] = sn_octree_nearest(&body->tree, p, xi);
-    sn_octree_point_weights(&body->tree, body->vertex_cells[v], xi, body->vertex_weights + 8 * v);
+    body->vertex_cells[v] = sn_body_embed(body, p, body->vertex_weights + 8 * v);
   }
 }
 
@@ -128,45 +181,101 @@ static uint64_t count_outside(const sn_body* body) {
   return count;
 }
 
-sn_status sn_body_build(const sn_scene* scene, uint32_t index, const sn_bone* bones, sn_pool* pool,
-                        sn_arena* arena, sn_arena* scratch, sn_body* body, sn_error* err) {
-  const sn_body_desc* desc = &scene->bodies[index];
-  *body = (sn_body){.desc = desc};
-  size_t held = sn_arena_bytes(arena);
-  SN_TRY(sn_surface_prepare(&desc->mesh, arena, scratch, &body->surface, err));
-  SN_CHECK(body->surface.triangle_count > 0, err, SN_ERR_INPUT,
-           "%s: no triangle has an area; expected a surface mesh", desc->surface);
-  SN_TRY(sn_bvh_build(&body->surface, arena, scratch, &body->bvh, err));
-  body->surface_bytes = sn_arena_lap(arena, &held);
+// A cell that is left out touches one that stays: what lies in it is at most an edge away from that.
+#define REACH 1.0
 
-  sn_octree_seed* seeds;
+// Leave out finest cells that hold too little of the body; `shares` of the others move up.
+static sn_status drop_thin_cells(sn_pool* pool, sn_arena* arena, sn_arena* scratch, double* shares,
+                                 sn_body* body, sn_error* err) {
+  uint8_t* drop;
+  uint32_t count = body->tree.cell_count, left = 0;
+  if (body->desc->least_fill == 0) return SN_OK;
+  SN_TRY(SN_ARENA_RAW(scratch, count, &drop, err));
+  body->dropped_cell_count = sn_octree_mark_thin(&body->tree, shares, body->desc->least_fill, drop);
+  if (body->dropped_cell_count == 0) return SN_OK;
+  for (uint32_t e = 0; e < count; ++e) {
+    if (!drop[e]) shares[left++] = shares[e];
+  }
+  body->reach = REACH;
+  return sn_octree_leave_out(drop, pool, arena, scratch, &body->tree, err);
+}
+
+// The tree, and in `scratch` how much of each cell the body fills.
+static sn_status build_cells(const sn_scene* scene, uint32_t index, const sn_bone* bones,
+                             sn_pool* pool, sn_arena* arena, sn_arena* scratch, sn_body* body,
+                             const sn_surface* regions, float** fill, sn_error* err) {
+  const sn_body_desc* desc = body->desc;
   sn_octree_input input = {.box = body->surface.box,
                            .cell = desc->cell,
                            .coarsen = desc->coarsen,
                            .inside = is_inside,
                            .inside_ctx = &body->bvh,
                            .inside_box = is_inside_box};
-  SN_TRY(list_seeds(scene, index, bones, &body->surface, scratch, &seeds, &input.seed_count, err));
-  input.seeds = seeds;
+  SN_TRY(list_seeds(scene, index, bones, body, regions, scratch, &input, err));
   SN_TRY(build_tree(&input, pool, arena, scratch, body, err));
   SN_CHECK(body->tree.cell_count > 0, err, SN_ERR_INPUT,
            "bodies[%u]: \"%s\" has no cell; expected a surface with some extent", index,
            desc->name);
 
+  double* shares;
+  SN_TRY(SN_ARENA_RAW(scratch, body->tree.cell_count, &shares, err));
+  SN_TRY(sn_octree_fill_unbounded(&body->tree, &body->surface, pool, scratch, shares, err));
+  SN_TRY(drop_thin_cells(pool, arena, scratch, shares, body, err));
+  SN_TRY(SN_ARENA_RAW(scratch, body->tree.cell_count, fill, err));
+  for (uint32_t e = 0; e < body->tree.cell_count; ++e) (*fill)[e] = sn_fill_bound(shares[e]);
+  return SN_OK;
+}
+
+static sn_status build_embedding(sn_pool* pool, sn_arena* arena, sn_arena* scratch, sn_body* body,
+                                 sn_error* err) {
+  size_t count = body->desc->mesh.vertex_count;
+  SN_TRY(SN_ARENA_RAW(arena, count, &body->vertex_cells, err));
+  SN_TRY(SN_ARENA_RAW(arena, 8 * count, &body->vertex_weights, err));
+  sn_parallel_for(pool, count, 256, embed, body);
+  body->outside_vertex_count = count_outside(body);
+  if (body->desc->embedding == SN_EMBEDDING_TRILINEAR) return SN_OK;
+  return sn_smooth_skin_build(&body->tree, pool, arena, scratch, &body->smooth, err);
+}
+
+sn_status sn_body_build(const sn_scene* scene, uint32_t index, const sn_bone* bones, sn_pool* pool,
+                        sn_arena* arena, sn_arena* scratch, sn_body* body, sn_error* err) {
+  const sn_body_desc* desc = &scene->bodies[index];
+  float* fill;
+  *body = (sn_body){.desc = desc};
+  size_t held = sn_arena_bytes(arena);
+  SN_TRY(sn_surface_prepare(&desc->mesh, arena, scratch, &body->surface, err));
+  SN_CHECK(body->surface.triangle_count > 0, err, SN_ERR_INPUT,
+           "%s: no triangle has an area; expected a surface mesh", desc->surface);
+  SN_TRY(sn_bvh_build(&body->surface, arena, scratch, &body->bvh, err));
+  SN_TRY(sn_muscles_prepare(scene, index, arena, scratch, &body->muscles, err));
+  body->surface_bytes = sn_arena_lap(arena, &held);
+  sn_surface* regions;
+  SN_TRY(sn_body_prepare_regions(desc, arena, scratch, &regions, err));
+  SN_TRY(build_cells(scene, index, bones, pool, arena, scratch, body, regions, &fill, err));
   body->tree_bytes = sn_arena_lap(arena, &held);
   SN_TRY(sn_families_build(&body->tree, pool, arena, scratch, &body->families, err));
   body->family_bytes = sn_arena_lap(arena, &held);
-  float* fill;
-  SN_TRY(SN_ARENA_RAW(scratch, body->tree.cell_count, &fill, err));
-  SN_TRY(sn_octree_fill(&body->tree, &body->surface, pool, scratch, fill, err));
-  SN_TRY(set_material(desc, fill, arena, body, err));
+  if (desc->quadrature == 2) SN_TRY(cut_cells(pool, arena, scratch, body, err));
+  double* densities;
+  SN_TRY(sn_body_lay_tissue(body, index, regions, fill, pool, arena, scratch, &densities, err));
+  make_flesh(body);
+  SN_TRY(set_mass(densities, fill, arena, body, err));
+  SN_TRY(sn_muscles_build(&body->tree, bones, pool, arena, scratch, &body->muscles, err));
   body->material_bytes = sn_arena_lap(arena, &held);
-  SN_TRY(SN_ARENA_RAW(arena, desc->mesh.vertex_count, &body->vertex_cells, err));
-  SN_TRY(SN_ARENA_RAW(arena, 8 * (size_t)desc->mesh.vertex_count, &body->vertex_weights, err));
-  sn_parallel_for(pool, desc->mesh.vertex_count, 256, embed, body);
-  body->outside_vertex_count = count_outside(body);
+  SN_TRY(build_embedding(pool, arena, scratch, body, err));
   body->surface_bytes += sn_arena_lap(arena, &held);
   return SN_OK;
+}
+
+sn_vec3 sn_body_vertex_show(const sn_body* body, const double* u, const double* slopes, size_t v) {
+  if (!body->smooth.tree) return sn_body_vertex_move(body, u, v);
+  sn_smooth_cell poly;
+  double xi[3];
+  uint32_t cell = body->vertex_cells[v];
+  sn_octree_place_in(&body->tree, cell, sn_load3(body->desc->mesh.positions + 3 * v), body->reach,
+                     xi);
+  sn_smooth_skin_cell(&body->smooth, u, slopes, cell, &poly);
+  return sn_smooth_cell_value(&poly, xi);
 }
 
 sn_body_info sn_body_get_info(const sn_body* body) {
@@ -175,12 +284,17 @@ sn_body_info sn_body_get_info(const sn_body* body) {
                        .cell = tree->cell,
                        .cell_count = tree->cell_count,
                        .node_count = tree->node_count,
-                       .unknown_count = 3 * ((uint64_t)tree->node_count - body->held_count),
-                       .fixed_node_count = body->held_count,
+                       .unknown_count = 3 * (uint64_t)tree->node_count - body->held_unknown_count,
+                       .fixed_node_count = body->held_node_count,
                        .outside_vertex_count = body->outside_vertex_count,
+                       .dropped_cell_count = body->dropped_cell_count,
+                       .cut_cell_count = body->cut.count,
+                       .many_point_cell_count = body->many_point_cells,
                        .filled_volume = body->filled_volume,
                        .held = true,
-                       .mesh = body->surface.report};
+                       .mesh = body->surface.report,
+                       .region_count = body->desc->region_count,
+                       .map_count = body->desc->map_count};
   for (uint32_t e = 0; e < tree->cell_count; ++e) {
     int height = tree->cells[e].height;
     double h = sn_octree_edge(tree, e);
@@ -194,5 +308,22 @@ sn_body_info sn_body_get_info(const sn_body* body) {
     info.attached_node_count += t == 0 || body->ties[t].node != body->ties[t - 1].node;
   }
   for (uint32_t p = 0; p < body->part_count; ++p) info.held = info.held && body->part_is_held[p];
+  return info;
+}
+
+sn_region_info sn_body_get_region(const sn_body* body, uint32_t region) {
+  const sn_region_desc* desc = &body->desc->regions[region];
+  const sn_material* material = desc->has_material ? &desc->material : &body->desc->material;
+  return (sn_region_info){desc->name, sn_law_name(material->law), body->region_shares[region]};
+}
+
+sn_map_info sn_body_get_map(const sn_body* body, uint32_t map) {
+  const sn_map* desc = &body->desc->maps[map];
+  sn_map_info info = {desc->name, desc->source, desc->values[0], desc->values[0],
+                      body->map_means[map]};
+  for (uint32_t v = 1; v < body->desc->mesh.vertex_count; ++v) {
+    info.least = fmin(info.least, desc->values[v]);
+    info.most = fmax(info.most, desc->values[v]);
+  }
   return info;
 }

@@ -4,6 +4,8 @@
 #define SN_BODY_BODY_H
 
 #include "body/bone.h"
+#include "body/muscles.h"
+#include "body/smooth_skin.h"
 #include "elasticity/flesh.h"
 #include "sinew/model.h"
 
@@ -16,6 +18,7 @@ typedef struct sn_tie {
 // A node that moves exactly as told.
 typedef struct sn_held_node {
   uint32_t node, fixed;  // index into the scene's fixed[]
+  uint8_t free_axes;     // along which this one does not hold it, a bit each
 } sn_held_node;
 
 // Share of a force at a node: newtons there = share x value of the force at the frame.
@@ -37,21 +40,34 @@ typedef struct sn_body {
   sn_octree tree;
   sn_families families;
   sn_flesh flesh;
-  float* mu;             // of each cell, Pa
-  float* lambda;         // of each cell, Pa
-  double* node_mass;     // kg (node_count)
-  double filled_volume;  // of the cells' shares inside the skin, m3
+  const sn_material* kinds;  // laws that its cells follow (kind_count)
+  uint32_t kind_count;
+  uint8_t* cell_kinds;        // NULL: all cells are of the first kind
+  float* mu;                  // of each cell, Pa
+  float* lambda;              // of each cell, Pa
+  sn_cut_cells cut;           // empty: all cells count as whole
+  uint64_t many_point_cells;  // cut cells whose rule has more than four points
+  double* region_shares;      // of the filled volume that is in each region (desc->region_count)
+  float** maps;               // each at the cells (desc->map_count)
+  double* map_means;          // over the filled volume (desc->map_count)
+  double* node_mass;          // kg (node_count)
+  double filled_volume;       // of the cells' shares inside the skin, m3
 
   uint32_t* vertex_cells;  // the cell that carries each vertex of the mesh (vertex_count)
   double* vertex_weights;  // of that cell's conforming nodes (8 x vertex_count)
   uint64_t outside_vertex_count;
+  uint32_t dropped_cell_count;
+  double reach;           // how far beyond its cell a point may be carried, in that cell's edges
+  sn_smooth_skin smooth;  // with the tricubic embedding; else its tree is NULL
 
   sn_tie* ties;  // by attachment, then node
   uint32_t tie_count;
-  sn_held_node* held;  // by node; the first fixed[] that claims a node has it
+  sn_held_node* held;  // by node; the first fixed[] that claims an axis of a node has it
   uint32_t held_count;
+  uint32_t held_node_count, held_unknown_count;
   sn_load* loads;
   uint32_t load_count;
+  sn_muscles muscles;
 
   uint32_t* node_parts;  // connected part of each node (node_count)
   uint32_t part_count;
@@ -70,9 +86,19 @@ sn_status sn_body_build(const sn_scene* scene, uint32_t index, const sn_bone* bo
 sn_status sn_body_attach(const sn_scene* scene, uint32_t index, const sn_bone* bones, sn_pool* pool,
                          sn_arena* arena, sn_arena* scratch, sn_body* body, sn_error* err);
 
+static inline sn_tissue sn_body_tissue(const sn_body* body) {
+  return (sn_tissue){body->kinds, body->kind_count, body->cell_kinds, body->mu, body->lambda};
+}
+
+// Its held nodes, as in solve/vector.h (node_count, 0 before).
+void sn_body_mark_held(const sn_body* body, uint8_t* held);
+
 // Cells and bytes that a body would take, from area and volume alone.
 void sn_body_estimate(double area, double volume, double cell, int coarsen, double* cells,
                       double* bytes);
+
+// The cell that carries a point of the body, and the weights of its conforming nodes.
+uint32_t sn_body_embed(const sn_body* body, sn_vec3 point, double weights[8]);
 
 // How far vertex v of the mesh has gone; u are the displacements of this body's nodes.
 static inline sn_vec3 sn_body_vertex_move(const sn_body* body, const double* u, size_t v) {
@@ -85,6 +111,12 @@ static inline sn_vec3 sn_body_vertex_move(const sn_body* body, const double* u, 
   return (sn_vec3){move[0], move[1], move[2]};
 }
 
+// The same where the surface is shown: smooth if the description says so. `slopes` are those of
+// sn_smooth_skin_update, unused if not.
+sn_vec3 sn_body_vertex_show(const sn_body* body, const double* u, const double* slopes, size_t v);
+
 sn_body_info sn_body_get_info(const sn_body* body);
+sn_region_info sn_body_get_region(const sn_body* body, uint32_t region);
+sn_map_info sn_body_get_map(const sn_body* body, uint32_t map);
 
 #endif

@@ -1,10 +1,13 @@
 // How a body hangs in its scene. Cells are chosen by their centre, nodes by their place, points of
-// the skin by samples a quarter of a cell apart; all at rest.
+// the skin by samples a quarter of a cell apart; all at rest. A map chooses cells, and so the nodes and
+// the skin that belong to them.
 #include <math.h>
 #include <string.h>
 
 #include "body/body.h"
+#include "body/body_map.h"
 #include "math/vec.h"
+#include "solve/vector.h"
 
 // A place in a box's face is in the box, also after rounding: slack in finest cells.
 #define SLACK 1e-6
@@ -44,9 +47,15 @@ static bool place_is_chosen(const choice* c, sn_vec3 place) {
     case SN_WHERE_ALL:
       return true;
     case SN_WHERE_GROUP:
+    case SN_WHERE_MAP:
       break;
   }
   return false;
+}
+
+static bool cell_is_above(const choice* c, uint32_t cell) {
+  uint32_t map = sn_body_find_map(c->body->desc, c->where->map);
+  return map != SN_NO_MAP && (double)c->body->maps[map][cell] > c->where->above;
 }
 
 static void choose_by_place(void* ctx, size_t begin, size_t end) {
@@ -70,6 +79,12 @@ static void choose_cell(const choice* c, uint32_t cell) {
     c->chosen[cell] = 1;
   } else {
     for (int k = 0; k < 8; ++k) c->chosen[c->body->tree.conforming[8 * (size_t)cell + k]] = 1;
+  }
+}
+
+static void choose_by_map(const choice* c) {
+  for (uint32_t e = 0; e < c->body->tree.cell_count; ++e) {
+    if (cell_is_above(c, e)) choose_cell(c, e);
   }
 }
 
@@ -150,6 +165,8 @@ static sn_status choose(attach_ctx* ctx, choice* c, size_t* found, sn_error* err
   if (c->where->kind == SN_WHERE_GROUP) {
     const sn_mesh_group* group = find_group(&ctx->body->desc->mesh, c->where->group);
     if (group) SN_TRY(sample_skin(ctx, group, choose_sample, c, err));
+  } else if (c->where->kind == SN_WHERE_MAP) {
+    choose_by_map(c);
   } else {
     sn_parallel_for(ctx->pool, count, 64, choose_by_place, c);
   }
@@ -239,11 +256,28 @@ static sn_status make_ties(attach_ctx* ctx, sn_error* err) {
   return SN_OK;
 }
 
+// An entry for each fixed[] that owns an axis of the node; only counted while there is no room for them.
+static void add_held_node(sn_body* body, uint32_t node, const uint32_t owner[3]) {
+  if (owner[0] || owner[1] || owner[2]) body->held_node_count++;
+  for (int k = 0; k < 3; ++k) {
+    if (!owner[k]) continue;
+    body->held_unknown_count++;
+    bool first = !(k > 0 && owner[0] == owner[k]) && !(k > 1 && owner[1] == owner[k]);
+    if (!first) continue;
+    uint8_t free_axes = 0;
+    for (int i = 0; i < 3; ++i) free_axes |= (uint8_t)((owner[i] != owner[k]) << i);
+    if (body->held) {
+      body->held[body->held_count] = (sn_held_node){node, owner[k] - 1, free_axes};
+    }
+    body->held_count++;
+  }
+}
+
 static sn_status hold_nodes(attach_ctx* ctx, sn_error* err) {
   sn_body* body = ctx->body;
   uint32_t nodes = body->tree.node_count;
-  uint32_t* owner;  // fixed[] index + 1
-  SN_TRY(SN_ARENA_NEW(ctx->scratch, nodes, &owner, err));
+  uint32_t* owner;  // fixed[] index + 1 (3 x node_count)
+  SN_TRY(SN_ARENA_NEW(ctx->scratch, 3 * (size_t)nodes, &owner, err));
   for (uint32_t i = 0; i < ctx->scene->fixed_count; ++i) {
     const sn_fixed_desc* desc = &ctx->scene->fixed[i];
     if (desc->body != ctx->index) continue;
@@ -257,19 +291,25 @@ static sn_status hold_nodes(attach_ctx* ctx, sn_error* err) {
         "fixed[%u].where: holds no node of body \"%s\"; expected a region that reaches into the "
         "body (its cells are %g m wide)",
         i, body->desc->name, body->tree.cell);
-    for (uint32_t n = 0; n < nodes; ++n) {
-      if (!c.chosen[n] || owner[n]) continue;
-      owner[n] = i + 1;
-      body->held_count++;
+    for (size_t k = 0; k < 3 * (size_t)nodes; ++k) {
+      bool wanted = c.chosen[k / 3] && !(desc->axes >> k % 3 & 1);
+      if (wanted && !owner[k]) owner[k] = i + 1;
     }
     sn_arena_release(ctx->scratch, mark);
   }
+  for (uint32_t n = 0; n < nodes; ++n) add_held_node(body, n, owner + 3 * (size_t)n);
   SN_TRY(SN_ARENA_NEW(ctx->arena, body->held_count, &body->held, err));
-  uint32_t at = 0;
-  for (uint32_t n = 0; n < nodes; ++n) {
-    if (owner[n]) body->held[at++] = (sn_held_node){n, owner[n] - 1};
-  }
+  body->held_count = body->held_node_count = body->held_unknown_count = 0;
+  for (uint32_t n = 0; n < nodes; ++n) add_held_node(body, n, owner + 3 * (size_t)n);
   return SN_OK;
+}
+
+void sn_body_mark_held(const sn_body* body, uint8_t* held) {
+  for (uint32_t h = 0; h < body->held_count; ++h) {
+    uint8_t* at = &held[body->held[h].node];
+    uint8_t bits = SN_HELD(body->held[h].free_axes);
+    *at = *at ? *at & bits : bits;
+  }
 }
 
 typedef struct load_samples {
@@ -284,6 +324,7 @@ static void add_load_sample(void* ctx, sn_vec3 place, double area) {
   const sn_octree* tree = &load->c.body->tree;
   double xi[3], weights[8];
   uint32_t cell = sn_octree_nearest(tree, place, xi);
+  if (load->c.where->kind == SN_WHERE_MAP && !cell_is_above(&load->c, cell)) return;
   sn_octree_point_weights(tree, cell, xi, weights);
   for (int k = 0; k < 8; ++k) {
     load->node_area[tree->conforming[8 * (size_t)cell + k]] += area * weights[k];

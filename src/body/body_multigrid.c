@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "body/body_cut.h"
+
 // The last level is solved by a dense factorisation: about 60 cells are 400 unknowns.
 #define COARSEST_CELLS 60
 // Factor on the hourglass energy of all levels but the first. A coarse cell's hourglass modes stand for
@@ -15,6 +17,7 @@
 #define BLOCK_SHARE 4
 
 typedef struct coarsen_job {
+  const sn_body* body;  // of the first level; NULL further up
   const sn_grid* fine;
   sn_grid* coarse;
 } coarsen_job;
@@ -34,7 +37,8 @@ static uint32_t first_fine_cell(const sn_grid* fine, size_t c) {
   return low;
 }
 
-// mu and lambda of a coarse cell: the mean over its eight children, missing ones counting as zero.
+// mu and lambda of a coarse cell: the mean over its eight children, missing ones counting as zero and cut
+// ones as far as they are filled.
 // A cell that both trees have keeps its own.
 static void coarsen_material(void* ctx, size_t begin, size_t end) {
   const coarsen_job* job = ctx;
@@ -44,8 +48,31 @@ static void coarsen_material(void* ctx, size_t begin, size_t end) {
     uint32_t c = fine->to_coarser.coarse_cells[e];
     bool same = fine->tree->cells[e].height == job->coarse->tree->cells[c].height;
     float share = same ? 1 : 0.125f;
+    if (job->body) share *= (float)sn_body_cut_excess(job->body, e);
     job->coarse->mu[c] += share * fine->mu[e];
     job->coarse->lambda[c] += share * fine->lambda[e];
+  }
+}
+
+// The law of a coarse cell: that of most of its children, of equally many the one of the lowest kind.
+static void coarsen_kinds(void* ctx, size_t begin, size_t end) {
+  const coarsen_job* job = ctx;
+  const sn_grid* fine = job->fine;
+  const uint8_t* fine_kinds = fine->flesh.tissue.cell_kinds;
+  uint32_t e = first_fine_cell(fine, begin);
+  for (size_t c = begin; c < end; ++c) {
+    uint8_t children[8];
+    int count = 0, most = 0;
+    for (; e < fine->tree->cell_count && fine->to_coarser.coarse_cells[e] == c; ++e) {
+      children[count++] = fine_kinds[e];
+    }
+    for (int i = 0; i < count; ++i) {
+      int same = 0;
+      for (int k = 0; k < count; ++k) same += children[k] == children[i];
+      if (same < most || (same == most && children[i] >= job->coarse->kinds[c])) continue;
+      most = same;
+      job->coarse->kinds[c] = children[i];
+    }
   }
 }
 
@@ -61,18 +88,26 @@ static void coarsen_held(void* ctx, size_t begin, size_t end) {
   }
 }
 
-static sn_status add_coarser(sn_grid* fine, sn_pool* pool, sn_arena* arena, sn_arena* scratch,
-                             sn_grid* coarse, sn_error* err) {
+static sn_status add_coarser(const sn_body* body, sn_grid* fine, sn_pool* pool, sn_arena* arena,
+                             sn_arena* scratch, sn_grid* coarse, sn_error* err) {
   SN_TRY(sn_transfer_build(fine->tree, coarse->tree, pool, arena, scratch, &fine->to_coarser, err));
   SN_TRY(sn_families_build(coarse->tree, pool, arena, scratch, &coarse->own_families, err));
   coarse->families = &coarse->own_families;
   SN_TRY(SN_ARENA_NEW(arena, coarse->tree->cell_count, &coarse->mu, err));
   SN_TRY(SN_ARENA_NEW(arena, coarse->tree->cell_count, &coarse->lambda, err));
   SN_TRY(SN_ARENA_NEW(arena, coarse->tree->node_count, &coarse->held, err));
-  coarsen_job job = {fine, coarse};
+  coarsen_job job = {body, fine, coarse};
   sn_parallel_for(pool, coarse->tree->cell_count, 1024, coarsen_material, &job);
   sn_parallel_for(pool, coarse->tree->node_count, 1024, coarsen_held, &job);
-  coarse->flesh = sn_flesh_make(coarse->tree, coarse->families, coarse->mu, coarse->lambda);
+  sn_tissue tissue = fine->flesh.tissue;
+  if (tissue.cell_kinds) {
+    SN_TRY(SN_ARENA_NEW(arena, coarse->tree->cell_count, &coarse->kinds, err));
+    sn_parallel_for(pool, coarse->tree->cell_count, 1024, coarsen_kinds, &job);
+    tissue.cell_kinds = coarse->kinds;
+  }
+  tissue.mu = coarse->mu;
+  tissue.lambda = coarse->lambda;
+  coarse->flesh = sn_flesh_make(coarse->tree, coarse->families, tissue);
   coarse->flesh.hourglass = COARSE_HOURGLASS;
   return SN_OK;
 }
@@ -92,7 +127,7 @@ sn_status sn_hierarchy_build(const sn_body* body, sn_pool* pool, sn_arena* arena
   first->mu = body->mu;
   first->lambda = body->lambda;
   SN_TRY(SN_ARENA_NEW(arena, body->tree.node_count, &first->held, err));
-  for (uint32_t h = 0; h < body->held_count; ++h) first->held[body->held[h].node] = 1;
+  sn_body_mark_held(body, first->held);
 
   while (hierarchy->count < SN_MAX_MG_LEVELS) {
     sn_grid* fine = &hierarchy->grids[hierarchy->count - 1];
@@ -101,7 +136,8 @@ sn_status sn_hierarchy_build(const sn_body* body, sn_pool* pool, sn_arena* arena
     SN_TRY(sn_octree_coarsen(fine->tree, pool, arena, scratch, &coarse->own_tree, err));
     coarse->tree = &coarse->own_tree;
     if (!is_worth_having(coarse->tree, fine->tree)) break;
-    SN_TRY(add_coarser(fine, pool, arena, scratch, coarse, err));
+    SN_TRY(
+        add_coarser(hierarchy->count == 1 ? body : NULL, fine, pool, arena, scratch, coarse, err));
     hierarchy->count++;
   }
   return SN_OK;
@@ -110,8 +146,10 @@ sn_status sn_hierarchy_build(const sn_body* body, sn_pool* pool, sn_arena* arena
 static void multiply(void* ctx, sn_pool* pool, const float* springs, const float* x, float* y) {
   sn_grid_work* work = ctx;
   sn_flesh_apply_with(&work->grid->flesh, pool, work->flesh, springs, x, y);
-  const sn_more_stiffness* more = work->of->more;
-  if (more) more->multiply(more->ctx, (int)(work - work->of->grids), x, y);
+  const sn_body_multigrid* of = work->of;
+  for (int i = 0; i < of->more_count; ++i) {
+    of->more[i]->multiply(of->more[i]->ctx, pool, (int)(work - of->grids), x, y);
+  }
 }
 
 typedef struct gradient_job {
@@ -125,13 +163,13 @@ static void coarsen_gradients(void* ctx, size_t begin, size_t end) {
   const uint32_t* coarse_cells = fine->to_coarser.coarse_cells;
   uint32_t e = first_fine_cell(fine, begin);
   for (size_t c = begin; c < end; ++c) {
-    float sum[9] = {0}, count = 0;
+    float sum[SN_TANGENT_GRADIENTS] = {0}, count = 0;
     for (; e < fine->tree->cell_count && coarse_cells[e] == c; ++e, ++count) {
-      const float* F = sn_flesh_tangent(job->fine->flesh, fine->families->places[e], SN_TANGENT_R);
-      for (int i = 0; i < 9; ++i) sum[i] += F[i * SN_FAMILY_LANES];
+      const float* F = sn_flesh_tangent(job->fine->flesh, fine->families->places[e], SN_TANGENT_F);
+      for (int i = 0; i < SN_TANGENT_GRADIENTS; ++i) sum[i] += F[i * SN_FAMILY_LANES];
     }
-    float* F = sn_flesh_tangent(job->coarse->flesh, coarse->families->places[c], SN_TANGENT_R);
-    for (int i = 0; i < 9; ++i) F[i * SN_FAMILY_LANES] = sum[i] / count;
+    float* F = sn_flesh_tangent(job->coarse->flesh, coarse->families->places[c], SN_TANGENT_F);
+    for (int i = 0; i < SN_TANGENT_GRADIENTS; ++i) F[i * SN_FAMILY_LANES] = sum[i] / count;
   }
 }
 
@@ -170,11 +208,20 @@ sn_status sn_body_multigrid_create(const sn_body* body, sn_flesh_work* flesh,
   return sn_mg_create(&multigrid->mg, arena, err);
 }
 
+void sn_body_multigrid_add(sn_body_multigrid* multigrid, const sn_more_stiffness* more) {
+  SN_ASSERT(multigrid->more_count < SN_MOST_MORE);
+  multigrid->more[multigrid->more_count++] = more;
+}
+
 void sn_body_multigrid_stiffen(sn_body_multigrid* multigrid, double stiffening) {
   for (int l = 0; l < multigrid->hierarchy->count; ++l) {
     sn_grid_work* work = &multigrid->grids[l];
     sn_flesh_stiffen(&work->grid->flesh, work->flesh, stiffening);
   }
+}
+
+void sn_body_multigrid_ease(sn_body_multigrid* multigrid, bool eased) {
+  for (int l = 0; l < multigrid->hierarchy->count; ++l) multigrid->grids[l].flesh->eased = eased;
 }
 
 void sn_body_multigrid_update(sn_body_multigrid* multigrid, sn_pool* pool, sn_fit fit) {
@@ -188,7 +235,9 @@ void sn_body_multigrid_update(sn_body_multigrid* multigrid, sn_pool* pool, sn_fi
     memset(level->r, 0, level->unknown_count * sizeof *level->r);
     memset(level->b, 0, level->unknown_count * sizeof *level->b);
     sn_mg_clear_blocks(level);
-    if (multigrid->more) multigrid->more->bound(multigrid->more->ctx, l, level);
+    for (int i = 0; i < multigrid->more_count; ++i) {
+      multigrid->more[i]->bound(multigrid->more[i]->ctx, pool, l, level);
+    }
     sn_flesh_diagonal_f(flesh, pool, work->flesh, SN_HESSIAN_DEFINITE, level->r);
     sn_mg_set_diagonal(level, pool);
   }

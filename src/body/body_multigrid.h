@@ -16,6 +16,7 @@ typedef struct sn_grid {
   const sn_families* families;
   sn_flesh flesh;
   float *mu, *lambda;      // of the cells, Pa
+  uint8_t* kinds;          // of coarser cells' laws; NULL: all are of the first kind
   uint8_t* held;           // nodes that do not move (node_count)
   sn_transfer to_coarser;  // unused on the last level
   sn_octree own_tree;      // where the level is not the body's own
@@ -39,18 +40,22 @@ typedef struct sn_grid_work {
   struct sn_body_multigrid* of;
 } sn_grid_work;
 
+// Of a body at most: contacts and muscles.
+#define SN_MOST_MORE 2
+
 // Stiffness of what is neither flesh nor a diagonal, on every level.
 typedef struct sn_more_stiffness {
   // y += K x
-  void (*multiply)(void* ctx, int level, const float* x, float* y);
-  // Add a bound for K to the diagonal, by sn_mg_add_block.
-  void (*bound)(void* ctx, int level, sn_mg_level* to);
+  void (*multiply)(void* ctx, sn_pool* pool, int level, const float* x, float* y);
+  // Add a bound for K to the diagonal, by sn_mg_add_block or, where it is a diagonal, to `b`.
+  void (*bound)(void* ctx, sn_pool* pool, int level, sn_mg_level* to);
   void* ctx;
 } sn_more_stiffness;
 
 typedef struct sn_body_multigrid {
   const sn_body* body;
-  const sn_more_stiffness* more;  // NULL: there is no more
+  const sn_more_stiffness* more[SN_MOST_MORE];  // (more_count)
+  int more_count;
   const sn_hierarchy* hierarchy;
   sn_mg mg;
   sn_grid_work grids[SN_MAX_MG_LEVELS];
@@ -64,8 +69,14 @@ sn_status sn_body_multigrid_create(const sn_body* body, sn_flesh_work* flesh,
                                    float* scratch, sn_arena* arena, sn_body_multigrid* multigrid,
                                    sn_error* err);
 
+// From now on there is more than flesh; `more` must outlive the multigrid.
+void sn_body_multigrid_add(sn_body_multigrid* multigrid, const sn_more_stiffness* more);
+
 // Change the stiffening of the flesh on all levels, before the next linearisation.
 void sn_body_multigrid_stiffen(sn_body_multigrid* multigrid, double stiffening);
+
+// Let all levels follow the corotated law, or their own again, from the next linearisation on.
+void sn_body_multigrid_ease(sn_body_multigrid* multigrid, bool eased);
 
 // Bring all levels to the state at which the body's flesh was last linearised. Terms that are diagonal
 // (attachments, inertia) must lie in the first level's springs; they act on coarser levels as springs at

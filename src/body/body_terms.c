@@ -9,6 +9,7 @@ sn_status sn_body_work_create(const sn_body* body, sn_arena* arena, sn_body_work
                               sn_error* err) {
   SN_TRY(sn_flesh_work_create(&body->flesh, false, arena, &work->flesh, err));
   SN_TRY(SN_ARENA_NEW(arena, body->tie_count, &work->tie_targets, err));
+  SN_TRY(sn_muscle_work_create(&body->muscles, arena, &work->muscles, err));
   return SN_ARENA_NEW(arena, 3 * (size_t)body->tree.node_count, &work->forces, err);
 }
 
@@ -70,7 +71,12 @@ static void flesh_diagonal(const sn_term* term, sn_pool* pool, double* d) {
                       d + term->begin[0]);
 }
 
-static const sn_term_ops FLESH = {.name = "flesh",
+static void flesh_sharpen(const sn_term* term, bool on) {
+  work_of(term)->flesh.sharp = on && body_of(term)->flesh.cut;
+}
+
+static const sn_term_ops FLESH = {.sharpen = flesh_sharpen,
+                                  .name = "flesh",
                                   .evaluate = flesh_evaluate,
                                   .linearise = flesh_linearise,
                                   .apply_d = flesh_apply_d,
@@ -267,9 +273,13 @@ static const sn_term_ops INERTIA = {.name = "inertia",
                                     .diagonal = inertia_diagonal};
 
 void sn_body_make_terms(const sn_body* body, sn_body_work* work, sn_term terms[SN_BODY_TERMS]) {
-  const sn_term_ops* ops[SN_BODY_TERMS] = {&FLESH, &TIES, &LOADS, &INERTIA};
+  const sn_term_ops* ops[SN_BODY_TERMS] = {&FLESH, &TIES, &LOADS, &INERTIA, &sn_muscle_term};
   for (int t = 0; t < SN_BODY_TERMS; ++t) {
     terms[t] = (sn_term){.ops = ops[t], .model = body, .work = work, .begin = {body->begin, 0}};
     terms[t].levels = ops[t] == &FLESH ? SN_LEVELS_OWN : SN_LEVELS_DIAGONAL;
   }
+  sn_term* muscles = &terms[SN_BODY_TERMS - 1];
+  muscles->model = &body->muscles;
+  muscles->work = &work->muscles;
+  muscles->levels = SN_LEVELS_OWN;
 }

@@ -19,14 +19,15 @@ typedef struct sn_body_work {
   sn_flesh_work flesh;
   sn_vec3* tie_targets;  // displacement that each tie pulls to, m (tie_count)
   double* forces;        // dead loads and weight at the nodes, N (3 x node_count)
+  sn_muscle_work muscles;
   sn_body_stride stride;
 } sn_body_work;
 
-#define SN_BODY_TERMS 4
+#define SN_BODY_TERMS 5
 
 sn_status sn_body_work_create(const sn_body* body, sn_arena* arena, sn_body_work* work,
                               sn_error* err);
-// Flesh, ties, loads and inertia, in this order.
+// Flesh, ties, loads, inertia and muscles, in this order.
 void sn_body_make_terms(const sn_body* body, sn_body_work* work, sn_term terms[SN_BODY_TERMS]);
 
 #endif

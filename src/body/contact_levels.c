@@ -71,7 +71,8 @@ static void spread(const sn_level_carrier* c, float sign, const float v[3], floa
   }
 }
 
-static void multiply(void* ctx, int level, const float* x, float* y) {
+static void multiply(void* ctx, sn_pool* pool, int level, const float* x, float* y) {
+  (void)pool;
   const sn_contact_levels* levels = ctx;
   const sn_contact_set* set = levels->set;
   double start = sn_seconds();
@@ -93,7 +94,8 @@ static void multiply(void* ctx, int level, const float* x, float* y) {
 }
 
 // w_k B at each node bounds a spring between places (see contact.c), twice that with two sides.
-static void bound(void* ctx, int level, sn_mg_level* to) {
+static void bound(void* ctx, sn_pool* pool, int level, sn_mg_level* to) {
+  (void)pool;
   const sn_contact_levels* levels = ctx;
   const sn_contact_set* set = levels->set;
   for (uint32_t i = 0; i < set->block_count; ++i) {

@@ -22,9 +22,7 @@ typedef struct builder {
 
 static sn_carried carry(const sn_body* body, sn_vec3 rest) {
   sn_carried c = {.rest = rest};
-  double xi[3];
-  uint32_t cell = c.cell = sn_octree_nearest(&body->tree, rest, xi);
-  sn_octree_point_weights(&body->tree, cell, xi, c.weights);
+  uint32_t cell = c.cell = sn_body_embed(body, rest, c.weights);
   for (int k = 0; k < 8; ++k) {
     c.nodes[k] = (uint32_t)(body->begin / 3) + body->tree.conforming[8 * (size_t)cell + k];
   }

@@ -305,9 +305,22 @@ static void apply_f(const sn_term* term, sn_pool* pool, sn_hessian kind, const f
   *set->seconds += sn_seconds() - start;
 }
 
-// Row sums of absolute values. A spring B at a point couples the nodes k, l that carry it by w_k w_l B.
-// With weights that sum to one w w^T <= diag(w), so w_k B at each node alone bounds it; twice that if
-// flesh is on both sides.
+// w w^T <= sum |w| diag(|w|). The weights of a point within its cell are not negative and sum to one.
+static void spread_bound(const sn_carried* c, double sides, sn_vec3 rows, double* d) {
+  double sum = 0, least = 0;
+  for (int k = 0; k < 8; ++k) {
+    sum += fabs(c->weights[k]);
+    if (c->weights[k] < least) least = c->weights[k];
+  }
+  double scale = least < 0 ? sides * sum : sides;
+  for (int k = 0; k < 8; ++k) {
+    double* at = d + 3 * (size_t)c->nodes[k];
+    sn_store3(at, sn_madd(sn_load3(at), scale * fabs(c->weights[k]), rows));
+  }
+}
+
+// Row sums of absolute values. A spring B at a point couples the nodes k, l that carry it by w_k w_l B; the
+// bound of w w^T times B at each node alone bounds it, twice that if flesh is on both sides.
 static void diagonal(const sn_term* term, sn_pool* pool, double* d) {
   const sn_contact_set* set = set_of(term);
   (void)pool;
@@ -318,8 +331,8 @@ static void diagonal(const sn_term* term, sn_pool* pool, double* d) {
     sn_vec3 rows =
         sn_v3(fabsf(m[0]) + fabsf(m[3]) + fabsf(m[4]), fabsf(m[3]) + fabsf(m[1]) + fabsf(m[5]),
               fabsf(m[4]) + fabsf(m[5]) + fabsf(m[2]));
-    spread(c->carrier, sides, rows, d);
-    if (c->against_flesh) spread(&c->target, sides, rows, d);
+    spread_bound(c->carrier, sides, rows, d);
+    if (c->against_flesh) spread_bound(&c->target, sides, rows, d);
   }
 }
 

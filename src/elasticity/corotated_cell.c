@@ -1,75 +1,7 @@
 #include "elasticity/corotated_cell.h"
 
+#include "elasticity/cell_modes.h"
 #include "math/svd3.h"
-
-// Energy of mode m is 4 mu h HOURGLASS[m] |q_m|^2; the linear modes are counted by F instead.
-static const double HOURGLASS[8] = {
-    0, 0, 0, SN_HOURGLASS_EDGE, 0, SN_HOURGLASS_EDGE, SN_HOURGLASS_EDGE, SN_HOURGLASS_CORNER};
-
-// v_m <- sum_a s_m(a) v_a, in place: one butterfly a bit. Symmetric up to the order of the signs:
-// its transpose is walsh_transposed.
-static void walsh(double v[8]) {
-  for (int bit = 1; bit < 8; bit *= 2) {
-    for (int a = 0; a < 8; ++a) {
-      if (a & bit) continue;
-      double low = v[a], high = v[a | bit];
-      v[a] = low + high;
-      v[a | bit] = high - low;
-    }
-  }
-}
-
-static void walsh_transposed(double v[8]) {
-  for (int bit = 1; bit < 8; bit *= 2) {
-    for (int a = 0; a < 8; ++a) {
-      if (a & bit) continue;
-      double constant = v[a], linear = v[a | bit];
-      v[a] = constant - linear;
-      v[a | bit] = constant + linear;
-    }
-  }
-}
-
-// q[axis][mode] of the displacements of the conforming corners.
-static void to_modes(sn_cell_shape shape, const double u[8][3], double q[3][8]) {
-  for (int i = 0; i < 3; ++i) {
-    double conforming[8];
-    for (int a = 0; a < 8; ++a) conforming[a] = u[a][i];
-    sn_cell_conform_to_corner(shape, conforming, q[i]);
-    walsh(q[i]);
-    for (int m = 0; m < 8; ++m) q[i][m] *= 0.125;
-  }
-}
-
-// Its transpose: dE/dq to dE/du.
-static void from_modes(sn_cell_shape shape, double dq[3][8], double g[8][3]) {
-  for (int i = 0; i < 3; ++i) {
-    double conforming[8];
-    walsh_transposed(dq[i]);
-    for (int a = 0; a < 8; ++a) dq[i][a] *= 0.125;
-    sn_cell_corner_to_conform(shape, dq[i], conforming);
-    for (int a = 0; a < 8; ++a) g[a][i] = conforming[a];
-  }
-}
-
-// Displacement gradient 2/h [q_1 q_2 q_4].
-static void gradient_from_modes(double h, double q[3][8], double D[9]) {
-  for (int i = 0; i < 3; ++i) {
-    for (int j = 0; j < 3; ++j) D[3 * i + j] = 2 / h * q[i][1 << j];
-  }
-}
-
-// dE/dq from the stress P over the volume h^3, and the hourglass springs.
-static void modes_from_stress(const sn_cell_material* material, const double P[9], double q[3][8],
-                              double dq[3][8]) {
-  double h = material->h;
-  for (int i = 0; i < 3; ++i) {
-    for (int m = 0; m < 8; ++m) {
-      dq[i][m] = 8 * material->mu * h * HOURGLASS[m] * q[i][m];
-    }
-    for (int j = 0; j < 3; ++j) dq[i][1 << j] = 2 * h * h * P[3 * i + j];
-  }
-}
 
 // R = U V^T
 static void rotation(const double U[9], const double V[9], double R[9]) {
@@ -83,15 +15,15 @@ static void rotation(const double U[9], const double V[9], double R[9]) {
 
 void sn_cell_deformation(sn_cell_shape shape, double h, const double u[8][3], double F[9]) {
   double q[3][8];
-  to_modes(shape, u, q);
-  gradient_from_modes(h, q, F);
+  sn_cell_to_modes(shape, u, q);
+  sn_cell_gradient_from_modes(h, q, F);
   for (int i = 0; i < 9; i += 4) F[i] += 1;
 }
 
 double sn_cell_energy(sn_cell_shape shape, const sn_cell_material* material, const double u[8][3]) {
   double q[3][8], F[9], U[9], s[3], V[9], h = material->h;
-  to_modes(shape, u, q);
-  gradient_from_modes(h, q, F);
+  sn_cell_to_modes(shape, u, q);
+  sn_cell_gradient_from_modes(h, q, F);
   for (int i = 0; i < 9; i += 4) F[i] += 1;
   sn_svd3_d(F, U, s, V);
 
@@ -105,7 +37,7 @@ double sn_cell_energy(sn_cell_shape shape, const sn_cell_material* material, con
 
   double hourglass = 0;
   for (int i = 0; i < 3; ++i) {
-    for (int m = 3; m < 8; ++m) hourglass += HOURGLASS[m] * q[i][m] * q[i][m];
+    for (int m = 3; m < 8; ++m) hourglass += SN_HOURGLASS[m] * q[i][m] * q[i][m];
   }
   return h * h * h * density + 4 * material->mu * h * hourglass;
 }
@@ -113,8 +45,8 @@ double sn_cell_energy(sn_cell_shape shape, const sn_cell_material* material, con
 void sn_cell_gradient(sn_cell_shape shape, const sn_cell_material* material, const double u[8][3],
                       double g[8][3]) {
   double q[3][8], dq[3][8], D[9], F[9], U[9], s[3], V[9], R[9], P[9];
-  to_modes(shape, u, q);
-  gradient_from_modes(material->h, q, D);
+  sn_cell_to_modes(shape, u, q);
+  sn_cell_gradient_from_modes(material->h, q, D);
   for (int i = 0; i < 9; ++i) F[i] = D[i] + (i % 4 == 0);
   sn_svd3_d(F, U, s, V);
   rotation(U, V, R);
@@ -125,8 +57,8 @@ void sn_cell_gradient(sn_cell_shape shape, const sn_cell_material* material, con
   for (int i = 0; i < 9; ++i) {
     P[i] = 2 * material->mu * (D[i] + ((i % 4 == 0) - R[i])) + pressure * R[i];
   }
-  modes_from_stress(material, P, q, dq);
-  from_modes(shape, dq, g);
+  sn_cell_modes_from_stress(material->h, material->mu, P, q, dq);
+  sn_cell_from_modes(shape, dq, g);
 }
 
 void sn_cell_linearise(const sn_cell_material* material, const double F[9],
@@ -169,8 +101,8 @@ void sn_cell_apply(sn_cell_shape shape, const sn_cell_material* material,
                    double y[8][3]) {
   double q[3][8], dq[3][8], D[9], W[9], P[9];
   const double* R = tangent->R;
-  to_modes(shape, p, q);
-  gradient_from_modes(material->h, q, D);
+  sn_cell_to_modes(shape, p, q);
+  sn_cell_gradient_from_modes(material->h, q, D);
 
   // W = R^T dF; w is the axial vector of W - W^T, and l = L w
   for (int i = 0; i < 3; ++i) {
@@ -189,8 +121,29 @@ void sn_cell_apply(sn_cell_shape shape, const sn_cell_material* material,
                      R[3 * i + 2] * A[6 + j];
     }
   }
-  modes_from_stress(material, P, q, dq);
-  from_modes(shape, dq, y);
+  sn_cell_modes_from_stress(material->h, material->mu, P, q, dq);
+  sn_cell_from_modes(shape, dq, y);
+}
+
+double sn_cell_volume_change(sn_cell_shape shape, double h, const sn_cell_tangent* tangent,
+                             const double p[8][3]) {
+  double q[3][8], D[9], sum = 0;
+  sn_cell_to_modes(shape, p, q);
+  sn_cell_gradient_from_modes(h, q, D);
+  for (int i = 0; i < 9; ++i) sum += tangent->R[i] * D[i];
+  return sum;
+}
+
+void sn_cell_add_volume_gradient(sn_cell_shape shape, double h, const sn_cell_tangent* tangent,
+                                 double a, double y[8][3]) {
+  double dq[3][8] = {{0}}, g[8][3];
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) dq[i][1 << j] = 2 / h * a * tangent->R[3 * i + j];
+  }
+  sn_cell_from_modes(shape, dq, g);
+  for (int c = 0; c < 8; ++c) {
+    for (int i = 0; i < 3; ++i) y[c][i] += g[c][i];
+  }
 }
 
 void sn_cell_diagonal(sn_cell_shape shape, const sn_cell_material* material,
@@ -201,11 +154,11 @@ void sn_cell_diagonal(sn_cell_shape shape, const sn_cell_material* material,
     double unit[8] = {0}, q[8];
     unit[b] = 1;
     sn_cell_conform_to_corner(shape, unit, q);
-    walsh(q);
+    sn_cell_walsh(q);
     double hourglass = 0;
     for (int m = 0; m < 8; ++m) {
       q[m] *= 0.125;
-      hourglass += 8 * mu * h * HOURGLASS[m] * q[m] * q[m];
+      hourglass += 8 * mu * h * SN_HOURGLASS[m] * q[m] * q[m];
     }
     double g[3] = {2 / h * q[1], 2 / h * q[2], 2 / h * q[4]};
     double laplace = 2 * mu * (g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);

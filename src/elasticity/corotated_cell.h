@@ -17,18 +17,9 @@
 #ifndef SN_ELASTICITY_COROTATED_CELL_H
 #define SN_ELASTICITY_COROTATED_CELL_H
 
+#include "elasticity/cell_modes.h"
+#include "material/law.h"
 #include "math/hessian.h"
-#include "octree/hanging.h"
-
-// Weights of the hourglass modes with two and with three bits: the integrals above. The edge rule of
-// the paper would give 2 and 3, which makes coarse cells needlessly stiff in bending:
-// docs/theory/corotated.md has the measurement.
-#define SN_HOURGLASS_EDGE (2.0 / 3)
-#define SN_HOURGLASS_CORNER (1.0 / 3)
-
-// What the denominators s_j + s_k of the rotation's differential are held above, relative to s_0:
-// where a cell is so flat that its rotation is not defined, the differential stays finite.
-#define SN_ROTATION_FLOOR 1e-3
 
 typedef struct sn_cell_material {
   double h, mu, lambda;  // edge in m, Lame parameters in Pa
@@ -60,6 +51,14 @@ void sn_cell_linearise(const sn_cell_material* material, const double F[9],
 void sn_cell_apply(sn_cell_shape shape, const sn_cell_material* material,
                    const sn_cell_tangent* tangent, sn_hessian kind, const double p[8][3],
                    double y[8][3]);
+
+// How the measure M = tr(S - I) of the change of volume grows along p: R : dF. And y += a times that
+// row of 24 numbers, what a pressure of the cell does to its nodes: with a = h^3 lambda x the measure the
+// part of K p that lambda has outside L.
+double sn_cell_volume_change(sn_cell_shape shape, double h, const sn_cell_tangent* tangent,
+                             const double p[8][3]);
+void sn_cell_add_volume_gradient(sn_cell_shape shape, double h, const sn_cell_tangent* tangent,
+                                 double a, double y[8][3]);
 
 // The diagonal of K.
 void sn_cell_diagonal(sn_cell_shape shape, const sn_cell_material* material,

@@ -3,20 +3,58 @@
 #include <math.h>
 
 #include "elasticity/flesh_kernels.h"
-#include "math/vec.h"
+#include "elasticity/law_cell.h"
 
-sn_flesh sn_flesh_make(const sn_octree* tree, const sn_families* families, const float* mu,
-                       const float* lambda) {
-  return (sn_flesh){tree, families, mu, lambda, 1, sn_flesh_kernels_best()};
+sn_flesh sn_flesh_make(const sn_octree* tree, const sn_families* families, sn_tissue tissue) {
+  sn_tangent_form form = SN_FORM_COROTATED;
+  for (uint32_t k = 0; k < tissue.kind_count; ++k) {
+    if (tissue.kinds[k].law != SN_LAW_COROTATED) form = SN_FORM_FRAMES;
+  }
+  return (sn_flesh){.tree = tree,
+                    .families = families,
+                    .tissue = tissue,
+                    .form = form,
+                    .hourglass = 1,
+                    .kernels = sn_flesh_kernels_best()};
+}
+
+// Is nothing of a cell left to pressures? Of cut cells they would not know what is inside.
+static bool keeps_nothing(const sn_flesh* flesh, uint32_t cell) {
+  const sn_tissue* tissue = &flesh->tissue;
+  if (sn_flesh_cut_number(flesh, cell) != UINT32_MAX) return true;
+  if (flesh->form == SN_FORM_COROTATED) return false;
+  uint32_t kind = tissue->cell_kinds ? tissue->cell_kinds[cell] : 0;
+  return sn_law_measure_kind(tissue->kinds[kind].law) == SN_MEASURE_NONE;
 }
 
 void sn_flesh_set_material(const sn_flesh* flesh, sn_flesh_work* work) {
   for (uint32_t e = 0; e < flesh->tree->cell_count; ++e) {
     uint32_t place = flesh->families->places[e];
     double h = work->stiffening * sn_octree_edge(flesh->tree, e);
-    *sn_flesh_tangent(work, place, SN_TANGENT_MATERIAL) = (float)(flesh->mu[e] * h / 8);
-    *sn_flesh_tangent(work, place, SN_TANGENT_MATERIAL + 1) = (float)(flesh->lambda[e] * h / 16);
+    *sn_flesh_tangent(work, place, SN_TANGENT_MATERIAL) = (float)(flesh->tissue.mu[e] * h / 8);
+    double lambda = flesh->tissue.lambda[e];
+    if (work->kept) {
+      double left = fmin(lambda, work->most_bulk[e] * flesh->tissue.mu[e]);
+      if (keeps_nothing(flesh, e)) left = lambda;
+      work->kept[place] = (float)((lambda - left) * h / 16);
+      lambda = left;
+    }
+    *sn_flesh_tangent(work, place, SN_TANGENT_MATERIAL + 1) = (float)(lambda * h / 16);
   }
+}
+
+sn_status sn_flesh_keep_pressures(const sn_flesh* flesh, const float* most_bulk, float* pressure,
+                                  sn_arena* arena, sn_flesh_work* work, sn_error* err) {
+  size_t places = sn_flesh_place_count(flesh);
+  SN_TRY(SN_ARENA_NEW(arena, places, &work->kept, err));
+  if (flesh->form == SN_FORM_FRAMES && work->exact) {
+    SN_TRY(SN_ARENA_NEW(arena, SN_VOLUME_NUMBERS * places, &work->volume, err));
+  }
+  work->pressure = pressure;
+  if (pressure) SN_TRY(SN_ARENA_NEW(arena, places, &work->measure, err));
+  work->most_bulk = most_bulk;
+  sn_flesh_set_material(flesh, work);
+  return SN_OK;
 }
 
 void sn_flesh_stiffen(const sn_flesh* flesh, sn_flesh_work* work, double stiffening) {
@@ -25,22 +63,46 @@ void sn_flesh_stiffen(const sn_flesh* flesh, sn_flesh_work* work, double stiffen
   sn_flesh_set_material(flesh, work);
 }
 
+static const int TANGENT_SIZE[SN_FORM_COUNT] = {SN_TANGENT_L + SN_HESSIAN_NUMBERS_COROTATED,
+                                                SN_TANGENT_FRAMED + SN_HESSIAN_NUMBERS_FRAMES};
+static const int HESSIAN_SIZE[SN_FORM_COUNT] = {SN_HESSIAN_NUMBERS_COROTATED,
+                                                SN_HESSIAN_NUMBERS_FRAMES};
+
+static size_t point_groups(const sn_flesh* flesh) {
+  return flesh->cut ? flesh->cut->starts[flesh->cut->count] : 0;
+}
+
+static sn_status set_kinds(const sn_flesh* flesh, sn_arena* arena, sn_flesh_work* work,
+                           sn_error* err) {
+  const sn_families* f = flesh->families;
+  if (!flesh->tissue.cell_kinds) return SN_OK;
+  SN_TRY(SN_ARENA_NEW(arena, (size_t)f->packet_count * SN_PACKET_CELLS, &work->kinds, err));
+  for (uint32_t e = 0; e < flesh->tree->cell_count; ++e) {
+    work->kinds[f->places[e]] = flesh->tissue.cell_kinds[e];
+  }
+  return SN_OK;
+}
+
 sn_status sn_flesh_work_create(const sn_flesh* flesh, bool single, sn_arena* arena,
                                sn_flesh_work* work, sn_error* err) {
   const sn_families* f = flesh->families;
   size_t places = (size_t)f->packet_count * SN_PACKET_CELLS, slots = sn_families_slot_count(f);
   float* narrow_slots;
   double* wide_slots;
-  *work = (sn_flesh_work){.stiffening = 1};
-  SN_TRY(SN_ARENA_NEW(arena, SN_TANGENT_SIZE * places, &work->tangents, err));
+  *work = (sn_flesh_work){.stiffening = 1,
+                          .tangent_size = TANGENT_SIZE[flesh->form],
+                          .hessian_size = HESSIAN_SIZE[flesh->form]};
+  SN_TRY(SN_ARENA_NEW(arena, (size_t)work->tangent_size * places, &work->tangents, err));
   sn_flesh_set_material(flesh, work);
+  SN_TRY(set_kinds(flesh, arena, work, err));
   if (single) {
     SN_TRY(SN_ARENA_NEW(arena, 3 * slots, &narrow_slots, err));
     work->slots = narrow_slots;
     return SN_OK;
   }
-  SN_TRY(SN_ARENA_RAW(arena, 6 * places, &work->exact, err));
+  SN_TRY(SN_ARENA_RAW(arena, (size_t)work->hessian_size * places, &work->exact, err));
   SN_TRY(SN_ARENA_NEW(arena, 3 * slots, &wide_slots, err));
+  if (flesh->cut) SN_TRY(SN_ARENA_NEW(arena, point_groups(flesh), &work->points, err));
   work->slots = wide_slots;
   return SN_OK;
 }
@@ -48,8 +110,11 @@ sn_status sn_flesh_work_create(const sn_flesh* flesh, bool single, sn_arena* are
 size_t sn_flesh_work_bytes(const sn_flesh* flesh, bool single) {
   const sn_families* f = flesh->families;
   size_t places = (size_t)f->packet_count * SN_PACKET_CELLS, slots = sn_families_slot_count(f);
-  return single ? sizeof(float) * (SN_TANGENT_SIZE * places + 3 * slots)
-                : sizeof(float) * (SN_TANGENT_SIZE + 6) * places + sizeof(double) * 3 * slots;
+  size_t size = (size_t)TANGENT_SIZE[flesh->form], exact = (size_t)HESSIAN_SIZE[flesh->form];
+  size_t more = flesh->tissue.cell_kinds ? places : 0;
+  if (!single) more += point_groups(flesh) * sizeof(sn_point_tangents);
+  return more + (single ? sizeof(float) * (size * places + 3 * slots)
+                        : sizeof(float) * (size + exact) * places + sizeof(double) * 3 * slots);
 }
 
 typedef struct flesh_job {
@@ -62,11 +127,15 @@ typedef struct flesh_job {
   float* out_f;
 } flesh_job;
 
+static const sn_flesh_form_kernels* kernels_of(const sn_flesh* flesh) {
+  return &flesh->kernels->forms[flesh->form];
+}
+
 static double evaluate(void* ctx, size_t begin, size_t end) {
   const flesh_job* job = ctx;
   double sum = 0;
   for (size_t chunk = begin; chunk < end; ++chunk) {
-    sum += job->flesh->kernels->evaluate(job->flesh, job->work, chunk, job->in_d, job->out_d);
+    sum += kernels_of(job->flesh)->evaluate(job->flesh, job->work, chunk, job->in_d, job->out_d);
   }
   return sum;
 }
@@ -74,50 +143,59 @@ static double evaluate(void* ctx, size_t begin, size_t end) {
 static void deform(void* ctx, size_t begin, size_t end) {
   const flesh_job* job = ctx;
   for (size_t chunk = begin; chunk < end; ++chunk) {
-    job->flesh->kernels->deform(job->flesh, job->work, chunk, job->in_d);
+    kernels_of(job->flesh)->deform(job->flesh, job->work, chunk, job->in_d);
   }
 }
 
 static void linearise(void* ctx, size_t begin, size_t end) {
   const flesh_job* job = ctx;
   for (size_t chunk = begin; chunk < end; ++chunk) {
-    job->flesh->kernels->linearise(job->flesh, job->work, chunk);
+    kernels_of(job->flesh)->linearise(job->flesh, job->work, chunk);
   }
 }
 
 static void apply_d(void* ctx, size_t begin, size_t end) {
   const flesh_job* job = ctx;
   for (size_t chunk = begin; chunk < end; ++chunk) {
-    job->flesh->kernels->apply_d(job->flesh, job->work, job->kind, chunk, NULL, job->in_d,
-                                 job->out_d);
+    kernels_of(job->flesh)
+        ->apply_d(job->flesh, job->work, job->kind, chunk, NULL, job->in_d, job->out_d);
   }
 }
 
 static void apply_f(void* ctx, size_t begin, size_t end) {
   const flesh_job* job = ctx;
   for (size_t chunk = begin; chunk < end; ++chunk) {
-    job->flesh->kernels->apply_f(job->flesh, job->work, job->kind, chunk, job->with_f, job->in_f,
-                                 job->out_f);
+    kernels_of(job->flesh)
+        ->apply_f(job->flesh, job->work, job->kind, chunk, job->with_f, job->in_f, job->out_f);
   }
 }
 
 static void diagonal_d(void* ctx, size_t begin, size_t end) {
   const flesh_job* job = ctx;
   for (size_t chunk = begin; chunk < end; ++chunk) {
-    job->flesh->kernels->diagonal_d(job->flesh, job->work, job->kind, chunk, job->out_d);
+    kernels_of(job->flesh)->diagonal_d(job->flesh, job->work, job->kind, chunk, job->out_d);
   }
 }
 
 static void diagonal_f(void* ctx, size_t begin, size_t end) {
   const flesh_job* job = ctx;
   for (size_t chunk = begin; chunk < end; ++chunk) {
-    job->flesh->kernels->diagonal_f(job->flesh, job->work, job->kind, chunk, job->out_f);
+    kernels_of(job->flesh)->diagonal_f(job->flesh, job->work, job->kind, chunk, job->out_f);
   }
+}
+
+// The same flesh with the law that counts at present.
+static sn_flesh at_present(const sn_flesh* flesh, const sn_flesh_work* work) {
+  static const sn_material EASY = {.law = SN_LAW_COROTATED};
+  sn_flesh present = *flesh;
+  if (work->eased) present.tissue.kinds = &EASY;
+  return present;
 }
 
 double sn_flesh_evaluate(const sn_flesh* flesh, sn_pool* pool, sn_flesh_work* work, const double* u,
                          double* g) {
-  flesh_job job = {.flesh = flesh, .work = work, .in_d = u, .out_d = g};
+  sn_flesh present = at_present(flesh, work);
+  flesh_job job = {.flesh = &present, .work = work, .in_d = u, .out_d = g};
   double energy = sn_parallel_sum(pool, flesh->families->chunk_count, 1, evaluate, &job);
   if (g) sn_families_collect_d(flesh->families, pool, work->slots, g);
   return energy;
@@ -132,7 +210,8 @@ void sn_flesh_linearise(const sn_flesh* flesh, sn_pool* pool, sn_flesh_work* wor
 }
 
 void sn_flesh_linearise_gradients(const sn_flesh* flesh, sn_pool* pool, sn_flesh_work* work) {
-  flesh_job job = {.flesh = flesh, .work = work};
+  sn_flesh present = at_present(flesh, work);
+  flesh_job job = {.flesh = &present, .work = work};
   sn_parallel_for(pool, flesh->families->chunk_count, 1, linearise, &job);
 }
 
@@ -176,6 +255,73 @@ void sn_flesh_diagonal_f(const sn_flesh* flesh, sn_pool* pool, sn_flesh_work* wo
   sn_families_collect_f(flesh->families, pool, work->slots, d);
 }
 
+typedef struct pressure_job {
+  const sn_flesh* flesh;
+  sn_flesh_work* work;
+  const float *weights, *in_f;
+  const double* in_d;
+  double* out_d;
+  float* out_f;
+} pressure_job;
+
+static void gather_d(void* ctx, size_t begin, size_t end) {
+  const pressure_job* job = ctx;
+  for (size_t chunk = begin; chunk < end; ++chunk) {
+    kernels_of(job->flesh)
+        ->gather_pressures_d(job->flesh, job->work, chunk, job->weights, job->in_d, job->out_d);
+  }
+}
+
+static void gather_f(void* ctx, size_t begin, size_t end) {
+  const pressure_job* job = ctx;
+  for (size_t chunk = begin; chunk < end; ++chunk) {
+    kernels_of(job->flesh)
+        ->gather_pressures_f(job->flesh, job->work, chunk, job->weights, job->in_f, job->out_f);
+  }
+}
+
+static void scatter_d(void* ctx, size_t begin, size_t end) {
+  const pressure_job* job = ctx;
+  for (size_t chunk = begin; chunk < end; ++chunk) {
+    kernels_of(job->flesh)
+        ->scatter_pressures_d(job->flesh, job->work, chunk, job->weights, job->in_d, job->out_d);
+  }
+}
+
+static void scatter_f(void* ctx, size_t begin, size_t end) {
+  const pressure_job* job = ctx;
+  for (size_t chunk = begin; chunk < end; ++chunk) {
+    kernels_of(job->flesh)
+        ->scatter_pressures_f(job->flesh, job->work, chunk, job->weights, job->in_f, job->out_f);
+  }
+}
+
+void sn_flesh_gather_pressures_d(const sn_flesh* flesh, sn_pool* pool, sn_flesh_work* work,
+                                 const float* weights, const double* u, double* t) {
+  pressure_job job = {.flesh = flesh, .work = work, .weights = weights, .in_d = u, .out_d = t};
+  sn_parallel_for(pool, flesh->families->chunk_count, 1, gather_d, &job);
+}
+
+void sn_flesh_gather_pressures_f(const sn_flesh* flesh, sn_pool* pool, sn_flesh_work* work,
+                                 const float* weights, const float* u, float* t) {
+  pressure_job job = {.flesh = flesh, .work = work, .weights = weights, .in_f = u, .out_f = t};
+  sn_parallel_for(pool, flesh->families->chunk_count, 1, gather_f, &job);
+}
+
+void sn_flesh_scatter_pressures_d(const sn_flesh* flesh, sn_pool* pool, sn_flesh_work* work,
+                                  const float* weights, const double* t, double* y) {
+  pressure_job job = {.flesh = flesh, .work = work, .weights = weights, .in_d = t, .out_d = y};
+  sn_parallel_for(pool, flesh->families->chunk_count, 1, scatter_d, &job);
+  sn_families_collect_d(flesh->families, pool, work->slots, y);
+}
+
+void sn_flesh_scatter_pressures_f(const sn_flesh* flesh, sn_pool* pool, sn_flesh_work* work,
+                                  const float* weights, const float* t, float* y) {
+  pressure_job job = {.flesh = flesh, .work = work, .weights = weights, .in_f = t, .out_f = y};
+  sn_parallel_for(pool, flesh->families->chunk_count, 1, scatter_f, &job);
+  sn_families_collect_f(flesh->families, pool, work->slots, y);
+}
+
 #define MEASURE_BLOCK 1024  // cells
 
 typedef struct measure_job {
@@ -185,24 +331,57 @@ typedef struct measure_job {
   sn_flesh_measure parts[SN_MAX_BLOCKS];
 } measure_job;
 
-double sn_flesh_volume_ratio(const sn_flesh* flesh, const double* u, uint32_t cell) {
-  double corners[8][3], F[9];
+static void get_modes(const sn_flesh* flesh, const double* u, uint32_t cell, double q[3][8]) {
+  double corners[8][3];
   const uint32_t* nodes = flesh->tree->conforming + 8 * (size_t)cell;
   for (int c = 0; c < 8; ++c) {
     for (int i = 0; i < 3; ++i) corners[c][i] = u[3 * (size_t)nodes[c] + i];
   }
-  sn_cell_deformation(sn_flesh_shape(flesh->tree, cell), sn_octree_edge(flesh->tree, cell),
-                      (const double(*)[3])corners, F);
-  return sn_dot(sn_load3(F), sn_cross(sn_load3(F + 3), sn_load3(F + 6)));
+  sn_cell_to_modes(sn_flesh_shape(flesh->tree, cell), (const double(*)[3])corners, q);
+}
+
+double sn_flesh_volume_ratio(const sn_flesh* flesh, const double* u, uint32_t cell) {
+  static const double CENTRE[3] = {0, 0, 0};
+  double q[3][8];
+  get_modes(flesh, u, cell, q);
+  return sn_cell_volume_at(sn_octree_edge(flesh->tree, cell), q, CENTRE);
+}
+
+// Add the volumes, now and at rest, of what a cut cell has inside; false: the cell is whole. Its J is the
+// mean of that, as its centre may be far from any flesh.
+static bool add_cut_volume(const sn_flesh* flesh, uint32_t cell, double q[3][8], double h,
+                           sn_flesh_measure* part, double* J) {
+  uint32_t number = sn_flesh_cut_number(flesh, cell);
+  if (number == UINT32_MAX) return false;
+  const sn_cut_cells* cut = flesh->cut;
+  double now = 0, rest = 0;
+  for (uint32_t g = cut->starts[number]; g < cut->starts[number + 1]; ++g) {
+    const sn_point_group* group = &cut->groups[g];
+    for (int p = 0; p < SN_GROUP_POINTS; ++p) {
+      double eta[3] = {group->places[0][p], group->places[1][p], group->places[2][p]};
+      double volume = h * h * h * cut->shares[number] * group->weights[p];
+      now += volume * sn_cell_volume_at(h, q, eta);
+      rest += volume;
+    }
+  }
+  part->volume += now;
+  part->rest += rest;
+  *J = now / rest;
+  return true;
 }
 
 static void measure(void* ctx, size_t begin, size_t end) {
   measure_job* job = ctx;
   sn_flesh_measure part = {.min_j = INFINITY};
   for (size_t e = begin; e < end; ++e) {
-    double h = sn_octree_edge(job->flesh->tree, (uint32_t)e);
-    double J = sn_flesh_volume_ratio(job->flesh, job->u, (uint32_t)e);
-    part.volume += h * h * h * J;
+    static const double CENTRE[3] = {0, 0, 0};
+    double h = sn_octree_edge(job->flesh->tree, (uint32_t)e), q[3][8];
+    get_modes(job->flesh, job->u, (uint32_t)e, q);
+    double J = sn_cell_volume_at(h, q, CENTRE);
+    if (!add_cut_volume(job->flesh, (uint32_t)e, q, h, &part, &J)) {
+      part.volume += h * h * h * sn_cell_mean_volume(h, q, NULL);
+      part.rest += h * h * h;
+    }
     part.inverted += J <= 0;
     if (J < part.min_j) part.min_j = J;
   }
@@ -219,6 +398,7 @@ sn_flesh_measure sn_flesh_get_measure(const sn_flesh* flesh, sn_pool* pool, cons
   sn_flesh_measure all = {.min_j = INFINITY};
   for (size_t b = 0; b * job.block_size < cells; ++b) {
     all.volume += job.parts[b].volume;
+    all.rest += job.parts[b].rest;
     all.inverted += job.parts[b].inverted;
     if (job.parts[b].min_j < all.min_j) all.min_j = job.parts[b].min_j;
   }

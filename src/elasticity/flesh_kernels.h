@@ -6,16 +6,14 @@
 
 #include "elasticity/flesh.h"
 
-// Functions of one chunk. `_d` computes in double, `_f` in single precision.
-struct sn_flesh_kernels {
-  const char* name;
-  bool (*is_supported)(void);
+// Functions of one chunk, for one form of tangents. `_d` computes in double, `_f` in single precision.
+typedef struct sn_flesh_form_kernels {
   // Energy in J; g += dE/du unless g is NULL.
   double (*evaluate)(const sn_flesh* flesh, sn_flesh_work* work, size_t chunk, const double* u,
                      double* g);
-  // F at the cell centres, into the tangents in place of R.
+  // F at the cell centres, into the tangents.
   void (*deform)(const sn_flesh* flesh, sn_flesh_work* work, size_t chunk, const double* u);
-  // F to R and L, in place.
+  // F to what products need, in place.
   void (*linearise)(const sn_flesh* flesh, sn_flesh_work* work, size_t chunk);
   // y += K p; with a diagonal y = K p + diagonal p instead
   void (*apply_d)(const sn_flesh* flesh, sn_flesh_work* work, sn_hessian kind, size_t chunk,
@@ -27,6 +25,21 @@ struct sn_flesh_kernels {
                      double* d);
   void (*diagonal_f)(const sn_flesh* flesh, sn_flesh_work* work, sn_hessian kind, size_t chunk,
                      float* d);
+  // t = B u and y += B^T t
+  void (*gather_pressures_d)(const sn_flesh* flesh, const sn_flesh_work* work, size_t chunk,
+                             const float* weights, const double* u, double* t);
+  void (*gather_pressures_f)(const sn_flesh* flesh, const sn_flesh_work* work, size_t chunk,
+                             const float* weights, const float* u, float* t);
+  void (*scatter_pressures_d)(const sn_flesh* flesh, sn_flesh_work* work, size_t chunk,
+                              const float* weights, const double* t, double* y);
+  void (*scatter_pressures_f)(const sn_flesh* flesh, sn_flesh_work* work, size_t chunk,
+                              const float* weights, const float* t, float* y);
+} sn_flesh_form_kernels;
+
+struct sn_flesh_kernels {
+  const char* name;
+  bool (*is_supported)(void);
+  sn_flesh_form_kernels forms[SN_FORM_COUNT];
 };
 
 // All that were compiled, best first, ended by NULL.

@@ -11,6 +11,7 @@
 
 #include "base/precision.h"
 #include "elasticity/flesh_kernels.h"
+#include "elasticity/law_cell.h"
 #include "math/simd.h"
 #include "math/svd3.h"
 
@@ -31,15 +32,50 @@ static uint32_t chunk_end(const sn_flesh* flesh, size_t chunk) {
   return (uint32_t)(end < all ? end : all);
 }
 
+static const int HESSIAN_NUMBERS[SN_FORM_COUNT] = {SN_HESSIAN_NUMBERS_COROTATED,
+                                                   SN_HESSIAN_NUMBERS_FRAMES};
+
 static inline float* tangent_of(const sn_flesh_work* work, uint32_t packet, int child) {
-  return work->tangents + ((size_t)packet * 8 + child) * SN_TANGENT_SIZE * LANES;
+  return work->tangents + ((size_t)packet * 8 + (size_t)child) * (size_t)work->tangent_size * LANES;
+}
+static inline float* exact_of(const sn_flesh_work* work, uint32_t packet, int child) {
+  return work->exact + ((size_t)packet * 8 + (size_t)child) * (size_t)work->hessian_size * LANES;
 }
 
+// What pressures keep of b = lambda h / 16, for one child of each lane.
+static inline const float* kept_of(const sn_flesh_work* work, uint32_t packet, int child) {
+  return work->kept + ((size_t)packet * 8 + (size_t)child) * LANES;
+}
+static inline sn_wide_f pressure_of(const sn_flesh_work* work, uint32_t packet, int child) {
+  return sn_wide_load_f(work->pressure + ((size_t)packet * 8 + (size_t)child) * LANES);
+}
+static inline float* volume_of(const sn_flesh_work* work, uint32_t packet, int child) {
+  return work->volume + ((size_t)packet * 8 + (size_t)child) * SN_VOLUME_NUMBERS * LANES;
+}
+
+// Which cells of a packet and child are cut, a bit a lane, and the number of one of them.
+static inline uint8_t cut_lanes(const sn_flesh* flesh, uint32_t packet, int child) {
+  return flesh->cut ? flesh->cut->lanes[(size_t)packet * 8 + (size_t)child] : 0;
+}
+static inline uint32_t cut_number(const sn_cut_cells* cut, uint32_t packet, int child, int lane) {
+  size_t at = (size_t)packet * 8 + (size_t)child;
+  return cut->firsts[at] + (uint32_t)__builtin_popcount(cut->lanes[at] & ((1u << lane) - 1));
+}
+static void multiply_cut(const sn_flesh* flesh, const sn_flesh_work* work, uint32_t number,
+                         sn_hessian kind, double s[3][8], double g[3][8]);
+static void cut_diagonal(const sn_flesh* flesh, const sn_flesh_work* work, uint32_t number,
+                         sn_hessian kind, const double s[8], double entries[3]);
+
+// The second of each two needs the first: an empty line keeps them in order.
 #define SN_REAL_IS_DOUBLE 1
 #include "elasticity/flesh_wide_impl.h"
+// after what it is made of
+#include "elasticity/flesh_pressure_impl.h"
 #undef SN_REAL_IS_DOUBLE
 #define SN_REAL_IS_DOUBLE 0
 #include "elasticity/flesh_wide_impl.h"
+// after what it is made of
+#include "elasticity/flesh_pressure_impl.h"
 
 // Energy and forces: rotations are found in single precision, eight at a time, and made exact in double
 // (docs/theory/kernels.md).
@@ -114,14 +150,19 @@ static inline void refine_rotation(const sn_wide_d F[9], sn_wide_d R[9]) {
   for (int i = 0; i < 9; ++i) R[i] = sn_wide_select_d(good, R[i], exact[i]);
 }
 
-// Rotations of one child of all eight lanes, from the gradients of both halves.
-static inline void find_rotations(sn_wide_d F[2][9], sn_wide_d R[2][9]) {
-  sn_wide_f narrow[9], turn[9], sigma[3], V[9];
+// Both halves in single precision.
+static inline void make_narrow(sn_wide_d F[2][9], sn_wide_f narrow[9]) {
   for (int i = 0; i < 9; ++i) {
     sn_quad_f low = __builtin_convertvector(F[0][i], sn_quad_f);
     sn_quad_f high = __builtin_convertvector(F[1][i], sn_quad_f);
     narrow[i] = __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
   }
+}
+
+// Rotations of one child of all eight lanes, from the gradients of both halves.
+static inline void find_rotations(sn_wide_d F[2][9], sn_wide_d R[2][9]) {
+  sn_wide_f narrow[9], turn[9], sigma[3], V[9];
+  make_narrow(F, narrow);
   decompose_f(narrow, turn, sigma, V);
   for (int side = 0; side < 2; ++side) {
     for (int i = 0; i < 9; ++i) R[side][i] = half_of(&turn[i], side * SN_LANES_d);
@@ -129,43 +170,78 @@ static inline void find_rotations(sn_wide_d F[2][9], sn_wide_d R[2][9]) {
   }
 }
 
-// Energy of one child of four lanes; its gradient goes to `g` if there is one.
-static inline sn_wide_d evaluate_child(const sn_flesh* flesh, const sn_wide_d ab[2], sn_wide_d h,
-                                       sn_wide_d s[3][8], const sn_wide_d D[9],
-                                       const sn_wide_d R[9], sn_wide_d (*g)[3]) {
-  sn_wide_d one = sn_wide_set_d(1), off[9], shear = sn_wide_set_d(0), trace = sn_wide_set_d(0);
+// Energy of the hourglass modes; they become its gradient.
+static inline sn_wide_d evaluate_hourglass(const sn_flesh* flesh, sn_wide_d a, sn_wide_d s[3][8]) {
   sn_wide_d h2 = sn_wide_set_d(flesh->hourglass * SN_HOURGLASS_EDGE);
   sn_wide_d h3 = sn_wide_set_d(flesh->hourglass * SN_HOURGLASS_CORNER);
+  sn_wide_d sum = sn_wide_set_d(0);
+  for (int i = 0; i < 3; ++i) {
+    sum +=
+        h2 * dot3_d(s[i][3], s[i][5], s[i][6], s[i][3], s[i][5], s[i][6]) + h3 * s[i][7] * s[i][7];
+    s[i][3] *= a * h2;
+    s[i][5] *= a * h2;
+    s[i][6] *= a * h2;
+    s[i][7] *= a * h3;
+  }
+  return sn_wide_set_d(0.5) * a * sum;
+}
+
+// Where pressures are unknowns: p h / 16, what lambda h / 16 they keep (1 where nothing), and M. Else 0, 1.
+typedef struct mixed_side {
+  sn_wide_d pressure, kept, measure;
+} mixed_side;
+
+static inline mixed_side load_mixed(const sn_flesh_work* work, uint32_t packet, int child, int lane,
+                                    sn_wide_d own) {
+  sn_wide_d zero = sn_wide_set_d(0), one = sn_wide_set_d(1);
+  if (!work->pressure) return (mixed_side){zero, one, zero};
+  size_t place = ((size_t)packet * 8 + (size_t)child) * LANES + (size_t)lane;
+  sn_wide_d kept = own * sn_wide_load_d(work->kept + place);
+  return (mixed_side){sn_wide_load_d(work->pressure + place),
+                      sn_wide_select_d(kept > zero, kept, one), zero};
+}
+
+// p (M - p / (2 kept)), and remember M.
+static inline sn_wide_d mixed_energy(mixed_side* mixed, sn_wide_d M) {
+  mixed->measure = M;
+  return mixed->pressure * (M - sn_wide_set_d(0.5) * mixed->pressure / mixed->kept);
+}
+
+static inline void store_measure(const sn_flesh_work* work, uint32_t packet, int child, int lane,
+                                 const mixed_side* mixed) {
+  sn_quad_f narrow = __builtin_convertvector(mixed->measure, sn_quad_f);
+  size_t place = ((size_t)packet * 8 + (size_t)child) * LANES + (size_t)lane;
+  if (work->pressure) memcpy(work->measure + place, &narrow, sizeof narrow);
+}
+
+// Energy of the linear modes of one child of four lanes, corotated; they become its gradient.
+static inline sn_wide_d evaluate_corotated(const sn_wide_d ab[2], mixed_side* mixed, sn_wide_d h,
+                                           const sn_wide_d D[9], const sn_wide_d R[9],
+                                           sn_wide_d s[3][8]) {
+  sn_wide_d one = sn_wide_set_d(1), off[9], shear = sn_wide_set_d(0), trace = sn_wide_set_d(0);
   for (int i = 0; i < 9; ++i) {
     // F - R as D + (I - R), exact at rest; tr(S - I) = tr(R^T (F - R))
     off[i] = D[i] + (i % 4 == 0 ? one - R[i] : -R[i]);
     shear = sn_wide_fma_d(off[i], off[i], shear);
     trace = sn_wide_fma_d(R[i], off[i], trace);
   }
-  sn_wide_d density = sn_wide_set_d(8) * h * h * (ab[0] * shear + ab[1] * trace * trace);
-  sn_wide_d hourglass = sn_wide_set_d(0);
+  sn_wide_d four_h = sn_wide_set_d(4) * h, a = four_h * ab[0];
+  sn_wide_d b = four_h * sn_wide_fma_d(ab[1], trace, mixed->pressure);
   for (int i = 0; i < 3; ++i) {
-    hourglass +=
-        h2 * dot3_d(s[i][3], s[i][5], s[i][6], s[i][3], s[i][5], s[i][6]) + h3 * s[i][7] * s[i][7];
+    for (int j = 0; j < 3; ++j) s[i][1 << j] = a * off[3 * i + j] + b * R[3 * i + j];
   }
-  if (g) {
-    sn_wide_d a = sn_wide_set_d(4) * h * ab[0], b = sn_wide_set_d(4) * h * ab[1] * trace;
-    for (int i = 0; i < 3; ++i) {
-      for (int j = 0; j < 3; ++j) s[i][1 << j] = a * off[3 * i + j] + b * R[3 * i + j];
-      s[i][3] *= ab[0] * h2;
-      s[i][5] *= ab[0] * h2;
-      s[i][6] *= ab[0] * h2;
-      s[i][7] *= ab[0] * h3;
-      add_modes_d(s[i], i, g);
-    }
-  }
-  return density + sn_wide_set_d(0.5) * ab[0] * hourglass;
+  return sn_wide_set_d(8) * h * h * (ab[0] * shear + ab[1] * trace * trace) +
+         four_h * four_h * mixed_energy(mixed, trace);
 }
 
+#include "elasticity/flesh_frames_impl.h"
+// after what it is made of
+#include "elasticity/flesh_cut_impl.h"
+
 // Energy of a packet; its gradient goes to `out` if there is one.
-static inline double evaluate_packet(const sn_flesh* flesh, const sn_flesh_work* work,
-                                     uint32_t packet, const private_nodes_d* in,
-                                     private_nodes_d* out) {
+__attribute__((always_inline)) static inline double evaluate_packet(
+    const sn_flesh* flesh, const sn_flesh_work* work, uint32_t packet, const private_nodes_d* in,
+    private_nodes_d* out, sn_tangent_form form) {
   const sn_families* f = flesh->families;
   sn_wide_d v[2][POINTS][3], sums[2][POINTS][3], h[2], energy[2] = {{0}, {0}};
   sn_wide_d own = sn_wide_set_d(1 / work->stiffening);
@@ -175,6 +251,7 @@ static inline double evaluate_packet(const sn_flesh* flesh, const sn_flesh_work*
   for (int child = 0; child < 8; ++child) {
     const float* tangent = tangent_of(work, packet, child);
     sn_wide_d s[2][3][8], D[2][9], F[2][9], R[2][9], ab[2];
+    frames_d frames[2];
     for (int side = 0; side < 2; ++side) {
       sn_wide_d scale = sn_wide_set_d(0.25) / h[side];
       for (int i = 0; i < 3; ++i) {
@@ -186,12 +263,28 @@ static inline double evaluate_packet(const sn_flesh* flesh, const sn_flesh_work*
         }
       }
     }
-    find_rotations(F, R);
+    if (form == SN_FORM_COROTATED) {
+      find_rotations(F, R);
+    } else {
+      find_both_frames(F, frames);
+    }
     for (int side = 0; side < 2; ++side) {
-      load_tangent_d(tangent, side * SN_LANES_d, SN_TANGENT_MATERIAL, 2, ab);
+      int lane = side * SN_LANES_d;
+      load_tangent_d(tangent, lane, SN_TANGENT_MATERIAL, 2, ab);
+      if (work->kept && !work->pressure) {
+        ab[1] += sn_wide_load_d(kept_of(work, packet, child) + lane);
+      }
       for (int i = 0; i < 2; ++i) ab[i] *= own;
-      energy[side] += evaluate_child(flesh, ab, h[side], s[side], D[side], R[side],
-                                     out ? sums[side] + CHILD[child] : NULL);
+      mixed_side mixed = load_mixed(work, packet, child, lane, own);
+      if (form == SN_FORM_COROTATED) {
+        energy[side] += evaluate_hourglass(flesh, ab[0], s[side]);
+        energy[side] += evaluate_corotated(ab, &mixed, h[side], D[side], R[side], s[side]);
+      } else {
+        energy[side] += evaluate_side(flesh, work, packet, child, lane, ab, &mixed, h[side],
+                                      F[side], &frames[side], s[side]);
+      }
+      store_measure(work, packet, child, lane, &mixed);
+      for (int i = 0; i < 3 && out; ++i) add_modes_d(s[side][i], i, sums[side] + CHILD[child]);
     }
   }
   for (int side = 0; side < 2 && out; ++side) {
@@ -201,8 +294,10 @@ static inline double evaluate_packet(const sn_flesh* flesh, const sn_flesh_work*
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-static double evaluate(const sn_flesh* flesh, sn_flesh_work* work, size_t chunk, const double* u,
-                       double* g) {
+__attribute__((always_inline)) static inline double evaluate_form(const sn_flesh* flesh,
+                                                                  sn_flesh_work* work, size_t chunk,
+                                                                  const double* u, double* g,
+                                                                  sn_tangent_form form) {
   const sn_families* f = flesh->families;
   private_nodes_d in, out;
   double energy = 0;
@@ -210,10 +305,19 @@ static double evaluate(const sn_flesh* flesh, sn_flesh_work* work, size_t chunk,
   if (g) clear_nodes_d(f, chunk, &out);
   for (uint32_t packet = (uint32_t)chunk * SN_CHUNK_PACKETS; packet < chunk_end(flesh, chunk);
        ++packet) {
-    energy += evaluate_packet(flesh, work, packet, &in, g ? &out : NULL);
+    energy += evaluate_packet(flesh, work, packet, &in, g ? &out : NULL, form);
   }
   if (g) deliver_nodes_d(f, chunk, &out, NULL, NULL, work->slots, g);
   return energy;
+}
+
+static double evaluate_R(const sn_flesh* flesh, sn_flesh_work* work, size_t chunk, const double* u,
+                         double* g) {
+  return evaluate_form(flesh, work, chunk, u, g, SN_FORM_COROTATED);
+}
+static double evaluate_UV(const sn_flesh* flesh, sn_flesh_work* work, size_t chunk, const double* u,
+                          double* g) {
+  return evaluate_form(flesh, work, chunk, u, g, SN_FORM_FRAMES);
 }
 
 // The gradient at the centre is formed in double and kept in single precision.
@@ -224,21 +328,22 @@ static void deform(const sn_flesh* flesh, sn_flesh_work* work, size_t chunk, con
   for (uint32_t packet = (uint32_t)chunk * SN_CHUNK_PACKETS; packet < chunk_end(flesh, chunk);
        ++packet) {
     for (int lane = 0; lane < LANES; lane += SN_LANES_d) {
-      sn_wide_d v[POINTS][3], h, one = sn_wide_set_d(1);
+      sn_wide_d v[POINTS][3], s[3][8], h, one = sn_wide_set_d(1);
       memcpy(&h, f->edges + (size_t)packet * LANES + lane, sizeof h);
       sn_wide_d scale = sn_wide_set_d(0.25) / h;
       load_lattice_d(f, packet, lane, &in, v);
       for (int child = 0; child < 8; ++child) {
-        float* F = tangent_of(work, packet, child) + SN_TANGENT_R * LANES + lane;
+        float* F = tangent_of(work, packet, child) + SN_TANGENT_F * LANES + lane;
         for (int i = 0; i < 3; ++i) {
-          sn_wide_d s[8];
-          to_modes_d(v + CHILD[child], i, s);
+          to_modes_d(v + CHILD[child], i, s[i]);
           for (int j = 0; j < 3; ++j) {
-            sn_wide_d d = scale * s[1 << j];
+            sn_wide_d d = scale * s[i][1 << j];
             sn_quad_f narrow = __builtin_convertvector(i == j ? d + one : d, sn_quad_f);
             memcpy(F + (3 * i + j) * LANES, &narrow, sizeof narrow);
           }
         }
+        if (flesh->form == SN_FORM_FRAMES) store_mean_volume(work, packet, child, lane, s, scale);
+        if (work->sharp) deform_cut_side(flesh, work, packet, child, lane, h, s);
       }
     }
   }
@@ -260,7 +365,7 @@ static inline void from_frame(const sn_wide_f value[3], const sn_wide_f V[9], fl
 }
 
 // In units of h / 16: mu is a / 2, lambda is b.
-static void linearise(const sn_flesh* flesh, sn_flesh_work* work, size_t chunk) {
+static void linearise_R(const sn_flesh* flesh, sn_flesh_work* work, size_t chunk) {
   sn_wide_f zero = sn_wide_set_f(0), one = sn_wide_set_f(1);
   for (uint32_t packet = (uint32_t)chunk * SN_CHUNK_PACKETS; packet < chunk_end(flesh, chunk);
        ++packet) {
@@ -269,9 +374,15 @@ static void linearise(const sn_flesh* flesh, sn_flesh_work* work, size_t chunk) 
       sn_wide_f F[9], R[9], s[3], V[9], ab[2], exact[3], definite[3];
       load_tangent_f(tangent, 0, SN_TANGENT_R, 9, F);
       load_tangent_f(tangent, 0, SN_TANGENT_MATERIAL, 2, ab);
+      sn_wide_f held = zero;  // pressure that is not b times the trace
+      if (work->pressure) {
+        held = sn_wide_set_f((float)work->stiffening) * pressure_of(work, packet, child);
+      } else if (work->kept) {
+        ab[1] += sn_wide_load_f(kept_of(work, packet, child));
+      }
       decompose_f(F, R, s, V);
       sn_wide_f mu = sn_wide_set_f(0.5f) * ab[0];
-      sn_wide_f above = ab[1] * ((s[0] - one) + (s[1] - one) + (s[2] - one)) - (mu + mu);
+      sn_wide_f above = ab[1] * ((s[0] - one) + (s[1] - one) + (s[2] - one)) + held - (mu + mu);
       sn_wide_f least = sn_wide_set_f((float)SN_ROTATION_FLOOR) * s[0] + sn_wide_set_f(1e-12f);
       for (int k = 0; k < 3; ++k) {
         sn_wide_f sum = s[(k + 1) % 3] + s[(k + 2) % 3];
@@ -281,14 +392,30 @@ static void linearise(const sn_flesh* flesh, sn_flesh_work* work, size_t chunk) 
       for (int i = 0; i < 9; ++i) *(sn_wide_f*)(tangent + (SN_TANGENT_R + i) * LANES) = R[i];
       from_frame(definite, V, tangent + SN_TANGENT_L * LANES);
       if (work->exact) {
-        from_frame(exact, V, work->exact + ((size_t)packet * 8 + child) * 6 * LANES);
+        from_frame(exact, V, exact_of(work, packet, child));
       }
+    }
+  }
+}
+
+static void linearise_UV(const sn_flesh* flesh, sn_flesh_work* work, size_t chunk) {
+  for (uint32_t packet = (uint32_t)chunk * SN_CHUNK_PACKETS; packet < chunk_end(flesh, chunk);
+       ++packet) {
+    for (int child = 0; child < 8; ++child) {
+      linearise_framed(flesh, work, packet, child);
+      if (work->sharp) linearise_cut_cells(flesh, work, packet, child);
     }
   }
 }
 
 #undef SN_REAL_IS_DOUBLE
 
-const sn_flesh_kernels SN_KERNELS = {SN_KERNELS_NAME, is_supported, evaluate,
-                                     deform,          linearise,    apply_d,
-                                     apply_f,         diagonal_d,   diagonal_f};
+#define PRESSURES gather_pressures_d, gather_pressures_f, scatter_pressures_d, scatter_pressures_f
+
+const sn_flesh_kernels SN_KERNELS = {
+    SN_KERNELS_NAME,
+    is_supported,
+    {[SN_FORM_COROTATED] = {evaluate_R, deform, linearise_R, apply_R_d, apply_R_f, diagonal_d,
+                            diagonal_f, PRESSURES},
+     [SN_FORM_FRAMES] = {evaluate_UV, deform, linearise_UV, apply_UV_d, apply_UV_f, diagonal_d,
+                         diagonal_f, PRESSURES}}};

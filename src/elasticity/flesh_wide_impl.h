@@ -2,6 +2,8 @@
 // families takes one go in single and two in double precision; `lane` is the first of a go.
 
 #include "math/svd3_wide_impl.h"
+// after the names of operations that it shares
+#include "material/law_wide_impl.h"
 
 #define KEEP SN_P(sn_wide_keep)
 
@@ -159,13 +161,16 @@ static inline void SN_P(symmetric_product)(const WIDE L[6], const WIDE w[3], WID
   l[2] = FMA(L[5], w[0], FMA(L[4], w[1], L[2] * w[2]));
 }
 
-// L of the kind asked for: the definite one lies behind R, the exact one by itself.
-static inline void SN_P(load_L)(const sn_flesh_work* work, uint32_t packet, int child, int lane,
-                                sn_hessian kind, WIDE L[6]) {
+// The Hessian of the kind asked for: the definite one lies in the tangents, the exact one by itself.
+static inline void SN_P(load_hessian)(const sn_flesh_work* work, uint32_t packet, int child,
+                                      int lane, sn_hessian kind, sn_tangent_form form,
+                                      WIDE* hessian) {
+  int count = HESSIAN_NUMBERS[form];
   if (kind == SN_HESSIAN_DEFINITE) {
-    SN_P(load_tangent)(tangent_of(work, packet, child), lane, SN_TANGENT_L, 6, L);
+    int first = form == SN_FORM_COROTATED ? SN_TANGENT_L : SN_TANGENT_FRAMED;
+    SN_P(load_tangent)(tangent_of(work, packet, child), lane, first, count, hessian);
   } else {
-    SN_P(load_tangent)(work->exact + ((size_t)packet * 8 + child) * 6 * LANES, lane, 0, 6, L);
+    SN_P(load_tangent)(exact_of(work, packet, child), lane, 0, count, hessian);
   }
 }
 
@@ -173,19 +178,22 @@ static inline void SN_P(load_L)(const sn_flesh_work* work, uint32_t packet, int 
 // Always inlined, because GCC takes a function that only prefetches for one that does nothing.
 __attribute__((always_inline)) static inline void SN_P(prefetch_tangent)(const sn_flesh_work* work,
                                                                          uint32_t packet, int child,
-                                                                         sn_hessian kind) {
+                                                                         sn_hessian kind,
+                                                                         sn_tangent_form form) {
   const char* at = (const char*)tangent_of(work, packet, child + 8);
-  for (int line = 0; line < SN_TANGENT_SIZE * LANES * 4; line += 64) __builtin_prefetch(at + line);
+  int count = HESSIAN_NUMBERS[form];
+  int size = (form == SN_FORM_COROTATED ? SN_TANGENT_L : SN_TANGENT_FRAMED) + count;
+  for (int line = 0; line < size * LANES * 4; line += 64) __builtin_prefetch(at + line);
   if (kind == SN_HESSIAN_DEFINITE) return;
-  at = (const char*)(work->exact + ((size_t)packet * 8 + child + 8) * 6 * LANES);
-  for (int line = 0; line < 6 * LANES * 4; line += 64) __builtin_prefetch(at + line);
+  at = (const char*)exact_of(work, packet, child + 8);
+  for (int line = 0; line < count * LANES * 4; line += 64) __builtin_prefetch(at + line);
 }
 
-// y += K v for one child of each lane. With the rows r_i of R and s_i of the linear modes,
+// y += K v for one child of each lane, corotated. With the rows r_i of R and s_i of the linear modes,
 //     trace = sum r_i.s_i,  w = sum s_i x r_i,  and row i of the result is  a s_i + b trace r_i + r_i x l.
-static inline void SN_P(apply_child)(const sn_flesh_work* work, uint32_t packet, int child,
-                                     int lane, sn_hessian kind, WIDE h2, WIDE h3, WIDE (*v)[3],
-                                     WIDE (*y)[3]) {
+static inline void SN_P(apply_corotated)(const sn_flesh_work* work, uint32_t packet, int child,
+                                         int lane, sn_hessian kind, WIDE h2, WIDE h3, WIDE (*v)[3],
+                                         WIDE (*y)[3]) {
   const float* tangent = tangent_of(work, packet, child);
   WIDE s[3][8], r[3], L[6], ab[2], l[3], trace = SET(0), w[3] = {trace, trace, trace};
   SN_P(load_tangent)(tangent, lane, SN_TANGENT_MATERIAL, 2, ab);
@@ -202,7 +210,7 @@ static inline void SN_P(apply_child)(const sn_flesh_work* work, uint32_t packet,
     w[0] = FMA(s2, r[2], w[0]), w[1] = FMA(s4, r[0], w[1]), w[2] = FMA(s1, r[1], w[2]);
     w[0] = FMA(-s4, r[1], w[0]), w[1] = FMA(-s1, r[2], w[1]), w[2] = FMA(-s2, r[0], w[2]);
   }
-  SN_P(load_L)(work, packet, child, lane, kind, L);
+  SN_P(load_hessian)(work, packet, child, lane, kind, SN_FORM_COROTATED, L);
   SN_P(symmetric_product)(L, w, l);
   trace *= ab[1];
   for (int i = 0; i < 3; ++i) {
@@ -214,10 +222,113 @@ static inline void SN_P(apply_child)(const sn_flesh_work* work, uint32_t packet,
   }
 }
 
-static void SN_P(apply)(const sn_flesh* flesh, sn_flesh_work* work, sn_hessian kind, size_t chunk,
-                        const SN_REAL* diagonal, const SN_REAL* p, SN_REAL* y) {
+// C <- A^T B and C <- A B^T
+static inline void SN_P(transposed_times)(const WIDE A[9], const WIDE B[9], WIDE C[9]) {
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) {
+      C[3 * i + j] = SN_P(dot3)(A[i], A[3 + i], A[6 + i], B[j], B[3 + j], B[6 + j]);
+    }
+  }
+}
+static inline void SN_P(times_transposed)(const WIDE A[9], const WIDE B[9], WIDE C[9]) {
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) {
+      C[3 * i + j] =
+          SN_P(dot3)(A[3 * i], A[3 * i + 1], A[3 * i + 2], B[3 * j], B[3 * j + 1], B[3 * j + 2]);
+    }
+  }
+}
+static inline void SN_P(matrix_times)(const WIDE A[9], const WIDE B[9], WIDE C[9]) {
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) {
+      C[3 * i + j] = SN_P(dot3)(A[3 * i], A[3 * i + 1], A[3 * i + 2], B[j], B[3 + j], B[6 + j]);
+    }
+  }
+}
+
+// The Hessian in the frames: stretches among themselves, and each pair of axes by itself.
+static inline void SN_P(multiply_framed)(const WIDE hessian[12], WIDE C[9]) {
+  WIDE stretch[3] = {C[0], C[4], C[8]}, out[3];
+  SN_P(symmetric_product)(hessian, stretch, out);
+  for (int k = 0; k < 3; ++k) {
+    int i = (k + 1) % 3, j = (k + 2) % 3;
+    WIDE a = C[3 * i + j], b = C[3 * j + i];
+    WIDE shear = hessian[6 + k] * (a + b), twist = hessian[9 + k] * (a - b);
+    C[3 * i + j] = shear + twist;
+    C[3 * j + i] = shear - twist;
+    C[4 * k] = out[k];
+  }
+}
+
+// Products of the cut cells among the lanes of a go, from and to their modes.
+static void SN_P(multiply_cut_lanes)(const sn_flesh* flesh, const sn_flesh_work* work,
+                                     uint32_t packet, int child, int lane, sn_hessian kind,
+                                     WIDE s[3][8]) {
+  size_t at = (size_t)packet * 8 + (size_t)child;
+  for (int l = 0; l < SN_P(SN_LANES); ++l) {
+    double modes[3][8], g[3][8];
+    if (!(flesh->cut->lanes[at] >> (lane + l) & 1)) continue;
+    for (int i = 0; i < 3; ++i) {
+      for (int m = 1; m < 8; ++m) modes[i][m] = s[i][m][l];
+    }
+    multiply_cut(flesh, work, cut_number(flesh->cut, packet, child, lane + l), kind, modes, g);
+    for (int i = 0; i < 3; ++i) {
+      for (int m = 1; m < 8; ++m) s[i][m][l] = (SN_REAL)g[i][m];
+    }
+  }
+}
+
+static inline MASK SN_P(cut_mask)(uint8_t lanes, int lane) {
+  MASK mask;
+  for (int l = 0; l < SN_P(SN_LANES); ++l) mask[l] = lanes >> (lane + l) & 1 ? -1 : 0;
+  return mask;
+}
+
+// y += K v for one child of each lane, of any law: with the linear modes s, U H(U^T s V) V^T. The
+// cells of `cut` lanes go by their own points.
+static inline void SN_P(apply_framed)(const sn_flesh* flesh, const sn_flesh_work* work,
+                                      uint32_t packet, int child, int lane, sn_hessian kind,
+                                      WIDE h2, WIDE h3, uint8_t cut, WIDE (*v)[3], WIDE (*y)[3]) {
+  const float* tangent = tangent_of(work, packet, child);
+  WIDE s[3][8], own[3][8], G[9], C[9], frame[9], hessian[12], a;
+  SN_P(load_tangent)(tangent, lane, SN_TANGENT_MATERIAL, 1, &a);
+  WIDE a2 = a * h2, a3 = a * h3;
+  for (int i = 0; i < 3; ++i) SN_P(to_modes)(v + CHILD[child], i, s[i]);
+  if (cut) {
+    memcpy(own, s, sizeof own);
+    SN_P(multiply_cut_lanes)(flesh, work, packet, child, lane, kind, own);
+  }
+  for (int i = 0; i < 3; ++i) {
+    s[i][3] *= a2;
+    s[i][5] *= a2;
+    s[i][6] *= a2;
+    s[i][7] *= a3;
+    for (int j = 0; j < 3; ++j) G[3 * i + j] = s[i][1 << j];
+  }
+  SN_P(load_tangent)(tangent, lane, SN_TANGENT_U, 9, frame);
+  SN_P(transposed_times)(frame, G, C);
+  SN_P(load_tangent)(tangent, lane, SN_TANGENT_V, 9, frame);
+  SN_P(matrix_times)(C, frame, G);
+  SN_P(load_hessian)(work, packet, child, lane, kind, SN_FORM_FRAMES, hessian);
+  SN_P(multiply_framed)(hessian, G);
+  SN_P(times_transposed)(G, frame, C);
+  SN_P(load_tangent)(tangent, lane, SN_TANGENT_U, 9, frame);
+  SN_P(matrix_times)(frame, C, G);
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) s[i][1 << j] = G[3 * i + j];
+    for (int m = 1; m < 8 && cut; ++m) {
+      s[i][m] = SELECT(SN_P(cut_mask)(cut, lane), own[i][m], s[i][m]);
+    }
+    SN_P(add_modes)(s[i], i, y + CHILD[child]);
+  }
+}
+
+__attribute__((always_inline)) static inline void SN_P(apply_form)(
+    const sn_flesh* flesh, sn_flesh_work* work, sn_hessian kind, size_t chunk,
+    const SN_REAL* diagonal, const SN_REAL* p, SN_REAL* y, sn_tangent_form form) {
   const sn_families* f = flesh->families;
   SN_P(private_nodes) in, out;
+  bool sharp = work->sharp && flesh->cut;
   WIDE h2 = SET((SN_REAL)(flesh->hourglass * SN_HOURGLASS_EDGE));
   WIDE h3 = SET((SN_REAL)(flesh->hourglass * SN_HOURGLASS_CORNER));
   SN_P(fetch_nodes)(flesh, chunk, p, &in);
@@ -229,13 +340,27 @@ static void SN_P(apply)(const sn_flesh* flesh, sn_flesh_work* work, sn_hessian k
       SN_P(load_lattice)(f, packet, lane, &in, v);
       memset(sums, 0, sizeof sums);
       for (int child = 0; child < 8; ++child) {
-        if (lane == 0) SN_P(prefetch_tangent)(work, packet, child, kind);
-        SN_P(apply_child)(work, packet, child, lane, kind, h2, h3, v, sums);
+        if (lane == 0) SN_P(prefetch_tangent)(work, packet, child, kind, form);
+        if (form == SN_FORM_COROTATED) {
+          SN_P(apply_corotated)(work, packet, child, lane, kind, h2, h3, v, sums);
+        } else {
+          uint8_t cut = sharp ? cut_lanes(flesh, packet, child) : 0;
+          SN_P(apply_framed)(flesh, work, packet, child, lane, kind, h2, h3, cut, v, sums);
+        }
       }
       SN_P(add_lattice)(f, packet, lane, sums, &out);
     }
   }
   SN_P(deliver_nodes)(f, chunk, &out, diagonal, &in, work->slots, y);
+}
+
+static void SN_P(apply_R)(const sn_flesh* flesh, sn_flesh_work* work, sn_hessian kind, size_t chunk,
+                          const SN_REAL* diagonal, const SN_REAL* p, SN_REAL* y) {
+  SN_P(apply_form)(flesh, work, kind, chunk, diagonal, p, y, SN_FORM_COROTATED);
+}
+static void SN_P(apply_UV)(const sn_flesh* flesh, sn_flesh_work* work, sn_hessian kind,
+                           size_t chunk, const SN_REAL* diagonal, const SN_REAL* p, SN_REAL* y) {
+  SN_P(apply_form)(flesh, work, kind, chunk, diagonal, p, y, SN_FORM_FRAMES);
 }
 
 // The value at each corner of child k of the shape function of its conforming node k ^ away: 1 at a
@@ -255,16 +380,66 @@ static inline void SN_P(shape_function)(int k, int away, MASK hangs[8], WIDE cor
   if (away == 7) corner[k ^ 7] = one;
 }
 
+// What the law gives to the diagonal of K for dF = e_i s^T. Corotated: tr(R^T dF) = r.s and w = s x r,
+// with r the i-th row of R.
+static inline WIDE SN_P(corotated_entry)(const WIDE* tangent, const WIDE L[6], int i,
+                                         const WIDE s[8]) {
+  const WIDE *ab = tangent, *r = tangent + SN_TANGENT_R + 3 * i;
+  WIDE trace = SN_P(dot3)(r[0], r[1], r[2], s[1], s[2], s[4]), l[3];
+  WIDE w[3] = {FMA(s[2], r[2], -(s[4] * r[1])), FMA(s[4], r[0], -(s[1] * r[2])),
+               FMA(s[1], r[1], -(s[2] * r[0]))};
+  SN_P(symmetric_product)(L, w, l);
+  return ab[0] * SN_P(dot3)(s[1], s[2], s[4], s[1], s[2], s[4]) +
+         FMA(ab[1] * trace, trace, SN_P(dot3)(w[0], w[1], w[2], l[0], l[1], l[2]));
+}
+
+// In the frames dF is u t^T, with u the i-th row of U and t = V^T s.
+static inline WIDE SN_P(framed_entry)(const WIDE* tangent, const WIDE hessian[12], int i,
+                                      const WIDE s[8]) {
+  const WIDE *u = tangent + SN_TANGENT_U + 3 * i, *V = tangent + SN_TANGENT_V;
+  WIDE t[3], stretch[3], out[3];
+  for (int k = 0; k < 3; ++k) {
+    t[k] = SN_P(dot3)(V[k], V[3 + k], V[6 + k], s[1], s[2], s[4]);
+    stretch[k] = u[k] * t[k];
+  }
+  SN_P(symmetric_product)(hessian, stretch, out);
+  WIDE sum = SN_P(dot3)(stretch[0], stretch[1], stretch[2], out[0], out[1], out[2]);
+  for (int k = 0; k < 3; ++k) {
+    int a = (k + 1) % 3, b = (k + 2) % 3;
+    WIDE shear = FMA(u[a], t[b], u[b] * t[a]), twist = FMA(u[a], t[b], -(u[b] * t[a]));
+    sum = FMA(hessian[6 + k] * shear, shear, FMA(hessian[9 + k] * twist, twist, sum));
+  }
+  return sum;
+}
+
+// Entries of cut cells among the lanes: their own in place of those of whole cells.
+static void SN_P(cut_entries)(const sn_flesh* flesh, const sn_flesh_work* work, uint32_t packet,
+                              int child, int lane, sn_hessian kind, const WIDE s[8],
+                              WIDE values[3]) {
+  uint8_t lanes = cut_lanes(flesh, packet, child);
+  for (int l = 0; l < SN_P(SN_LANES); ++l) {
+    if (!(lanes >> (lane + l) & 1)) continue;
+    double modes[8], entries[3];
+    for (int m = 1; m < 8; ++m) modes[m] = s[m][l];
+    cut_diagonal(flesh, work, cut_number(flesh->cut, packet, child, lane + l), kind, modes,
+                 entries);
+    for (int i = 0; i < 3; ++i) values[i][l] = (SN_REAL)entries[i];
+  }
+}
+
 // The diagonal entries of one child of each lane. A node that stands for a hanging corner gets its
 // entry at the parent's corner.
-static inline void SN_P(add_child_diagonal)(const sn_flesh_work* work, uint32_t packet, int k,
-                                            int lane, sn_hessian kind, const uint32_t* words,
+static inline void SN_P(add_child_diagonal)(const sn_flesh* flesh, const sn_flesh_work* work,
+                                            uint32_t packet, int k, int lane, sn_hessian kind,
                                             WIDE h2, WIDE h3, WIDE (*d)[3]) {
-  WIDE R[9], L[6], ab[2];
-  const float* tangent = tangent_of(work, packet, k);
-  SN_P(load_tangent)(tangent, lane, SN_TANGENT_R, 9, R);
-  SN_P(load_tangent)(tangent, lane, SN_TANGENT_MATERIAL, 2, ab);
-  SN_P(load_L)(work, packet, k, lane, kind, L);
+  sn_tangent_form form = flesh->form;
+  const uint32_t* words = flesh->families->hanging + (size_t)packet * LANES + lane;
+  bool sharp = work->sharp && flesh->cut;
+  WIDE tangent[SN_TANGENT_FRAMED], hessian[SN_HESSIAN_NUMBERS_FRAMES];
+  SN_P(load_tangent)
+  (tangent_of(work, packet, k), lane, 0,
+   form == SN_FORM_COROTATED ? SN_TANGENT_L : SN_TANGENT_FRAMED, tangent);
+  SN_P(load_hessian)(work, packet, k, lane, kind, form, hessian);
   MASK hangs[8];
   for (int away = 0; away < 8; ++away) {
     hangs[away] = SN_P(sn_mask_bit)(words, sn_family_corner(k, k ^ away));
@@ -274,18 +449,18 @@ static inline void SN_P(add_child_diagonal)(const sn_flesh_work* work, uint32_t 
     SN_P(shape_function)(k, away, hangs, corner);
     for (int c = 0; c < 8; ++c) lattice[CHILD[c]][0] = corner[c];
     SN_P(to_modes)(lattice, 0, s);
-    WIDE hourglass = FMA(h2, SN_P(dot3)(s[3], s[5], s[6], s[3], s[5], s[6]), h3 * s[7] * s[7]);
-    WIDE same = ab[0] * (SN_P(dot3)(s[1], s[2], s[4], s[1], s[2], s[4]) + hourglass);
-    // dF = e_i s^T: tr(R^T dF) = r.s and w = s x r, with r the i-th row of R.
+    WIDE hourglass =
+        tangent[0] * FMA(h2, SN_P(dot3)(s[3], s[5], s[6], s[3], s[5], s[6]), h3 * s[7] * s[7]);
+    WIDE values[3];
     for (int i = 0; i < 3; ++i) {
-      const WIDE* r = R + 3 * i;
-      WIDE trace = SN_P(dot3)(r[0], r[1], r[2], s[1], s[2], s[4]), l[3];
-      WIDE w[3] = {FMA(s[2], r[2], -(s[4] * r[1])), FMA(s[4], r[0], -(s[1] * r[2])),
-                   FMA(s[1], r[1], -(s[2] * r[0]))};
-      SN_P(symmetric_product)(L, w, l);
-      WIDE value = same + FMA(ab[1] * trace, trace, SN_P(dot3)(w[0], w[1], w[2], l[0], l[1], l[2]));
-      d[sn_family_corner(k, k ^ away)][i] += KEEP(~hangs[away], value);
-      d[sn_family_corner(k ^ away, k ^ away)][i] += KEEP(hangs[away], value);
+      values[i] =
+          hourglass + (form == SN_FORM_COROTATED ? SN_P(corotated_entry)(tangent, hessian, i, s)
+                                                 : SN_P(framed_entry)(tangent, hessian, i, s));
+    }
+    if (sharp) SN_P(cut_entries)(flesh, work, packet, k, lane, kind, s, values);
+    for (int i = 0; i < 3; ++i) {
+      d[sn_family_corner(k, k ^ away)][i] += KEEP(~hangs[away], values[i]);
+      d[sn_family_corner(k ^ away, k ^ away)][i] += KEEP(hangs[away], values[i]);
     }
   }
 }
@@ -303,8 +478,7 @@ static void SN_P(diagonal)(const sn_flesh* flesh, sn_flesh_work* work, sn_hessia
       WIDE sums[POINTS][3];
       memset(sums, 0, sizeof sums);
       for (int k = 0; k < 8; ++k) {
-        SN_P(add_child_diagonal)
-        (work, packet, k, lane, kind, f->hanging + (size_t)packet * LANES + lane, h2, h3, sums);
+        SN_P(add_child_diagonal)(flesh, work, packet, k, lane, kind, h2, h3, sums);
       }
       const uint16_t* local = f->local + (size_t)packet * POINTS * LANES + lane;
       for (int p = 0; p < POINTS; ++p) SN_P(sn_wide_scatter)(sums[p], local + p * LANES, out.at);

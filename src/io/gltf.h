@@ -93,6 +93,8 @@ sn_status sn_gltf_find_typed(sn_gltf_reader* r, const sn_place* at, const json_t
 bool sn_gltf_accessor_has_floats(const sn_gltf_accessor* accessor);
 // Without a sign, and as they are.
 bool sn_gltf_accessor_has_indices(const sn_gltf_accessor* accessor);
+// Whole numbers without a sign that stand for 0..1.
+bool sn_gltf_accessor_has_shares(const sn_gltf_accessor* accessor);
 // All numbers, in scratch (columns x rows x count). Refuses what is not finite.
 sn_status sn_gltf_read_accessor(sn_gltf_reader* r, const sn_gltf_accessor* accessor,
                                 double** values);

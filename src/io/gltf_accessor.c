@@ -193,6 +193,10 @@ bool sn_gltf_accessor_has_indices(const sn_gltf_accessor* a) {
   return !component_types[a->component].is_signed && !a->is_normalised;
 }
 
+bool sn_gltf_accessor_has_shares(const sn_gltf_accessor* a) {
+  return !component_types[a->component].is_signed && a->is_normalised;
+}
+
 // Decoding
 
 // Little-endian, as every glTF buffer.

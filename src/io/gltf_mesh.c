@@ -78,6 +78,10 @@ static bool is_map(const char* key, const sn_gltf_accessor* accessor) {
   return key[0] == '_' && strcmp(accessor->type, "SCALAR") == 0;
 }
 
+static bool is_own(const char* key) {
+  return strncmp(key, SN_GLTF_OWN_PREFIX, strlen(SN_GLTF_OWN_PREFIX)) == 0;
+}
+
 // First pass
 
 static sn_status survey_sets(mesh_reader* m, primitive* p) {
@@ -107,6 +111,13 @@ static sn_status survey_maps(mesh_reader* m, const primitive* p) {
     if (key[0] != '_') continue;
     sn_gltf_accessor accessor;
     SN_TRY(find_attribute(m, p, key, &accessor));
+    bool is_plain =
+        sn_gltf_accessor_has_floats(&accessor) || sn_gltf_accessor_has_shares(&accessor);
+    if (is_own(key) && !(is_map(key, &accessor) && is_plain)) {
+      return fail_attribute(m, p, key,
+                            "found another type, expected SCALAR of floats or of normalised whole "
+                            "numbers without sign");
+    }
     if (!is_map(key, &accessor) || json_object_get(m->map_indices, key)) continue;
     json_t* index = json_integer((json_int_t)json_object_size(m->map_indices));
     if (json_object_set_new(m->map_indices, key, index) != 0) {
@@ -148,6 +159,20 @@ static sn_status survey_primitive(mesh_reader* m, const sn_place* at, uint32_t i
   return SN_OK;
 }
 
+// What is meant for us must not be half there: vertices without it would silently count as 0.
+static sn_status check_own_maps(const mesh_reader* m) {
+  const char* key;
+  json_t* index;
+  json_object_foreach(m->map_indices, key, index) {
+    for (uint32_t i = 0; i < m->primitive_count && is_own(key); ++i) {
+      if (json_object_get(m->primitives[i].attributes, key)) continue;
+      return fail_attribute(m, &m->primitives[i], key,
+                            "found nothing, expected it in all primitives of the mesh or in none");
+    }
+  }
+  return SN_OK;
+}
+
 static sn_status survey(mesh_reader* m, const json_t* entry) {
   sn_place list_at = sn_place_key(m->at, "primitives");
   const json_t* list = json_object_get(entry, "primitives");
@@ -159,7 +184,7 @@ static sn_status survey(mesh_reader* m, const json_t* entry) {
     sn_place at = sn_place_index(&list_at, i);
     SN_TRY(survey_primitive(m, &at, i, json_array_get(list, i)));
   }
-  return SN_OK;
+  return check_own_maps(m);
 }
 
 static sn_status take_arrays(mesh_reader* m) {

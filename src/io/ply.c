@@ -1,6 +1,6 @@
 // PLY reader. The header describes elements (vertex, face, whatever else) and their properties; the
-// data follow in that order. We take x, y, z of `vertex` and the list `vertex_indices` (or
-// `vertex_index`) of `face`, and step over the rest.
+// data follow in that order. For a mesh we take x, y, z of `vertex` and the list `vertex_indices` (or
+// `vertex_index`) of `face`, for vertex values one property of `vertex`, and step over the rest.
 //
 // Ascii and binary differ only in how the next value is fetched or skipped. Ascii values may be
 // broken into lines at will. Every count is held against the bytes left before it is believed.
@@ -13,6 +13,7 @@
 
 #include "base/memory.h"
 #include "geometry/mesh_arrays.h"
+#include "io/scene_json.h"
 #include "io/text.h"
 
 #define ELEMENTS_MAX 64
@@ -44,9 +45,10 @@ static const struct {
 };
 
 // What we want a property for.
-typedef enum ply_role { ROLE_X, ROLE_Y, ROLE_Z, ROLE_CORNERS, ROLE_NONE } ply_role;
+typedef enum ply_role { ROLE_X, ROLE_Y, ROLE_Z, ROLE_CORNERS, ROLE_VALUE, ROLE_NONE } ply_role;
 
 typedef struct ply_property {
+  sn_token name;
   bool is_list;
   ply_type count_type;  // of a list
   ply_type type;
@@ -70,7 +72,9 @@ typedef struct ply_reader {
   uint32_t property_count;
   const ply_element* vertices;
   const ply_element* faces;
-  uint32_t roles;  // bit for each role that a property has taken
+  uint32_t roles;      // bit for each role that a property has taken
+  const char* wanted;  // the one property of `vertex` that is taken; NULL: those of a mesh
+  double* values;      // of it (count of vertices)
   sn_mesh_builder builder;
   const ply_element* element;  // being read, NULL in the header
   uint64_t index;              // of the item in it
@@ -164,6 +168,10 @@ static sn_status read_type(ply_reader* reader, ply_type* type) {
 
 static ply_role role_of(const ply_reader* reader, const ply_element* element,
                         const ply_property* property, sn_token name) {
+  if (reader->wanted) {
+    bool is_wanted = element == reader->vertices && !property->is_list;
+    return is_wanted && sn_token_is(name, reader->wanted) ? ROLE_VALUE : ROLE_NONE;
+  }
   if (element == reader->vertices && !property->is_list) {
     if (sn_token_is(name, "x")) return ROLE_X;
     if (sn_token_is(name, "y")) return ROLE_Y;
@@ -208,6 +216,7 @@ static sn_status read_property_line(ply_reader* reader) {
   }
   SN_TRY(read_type(reader, &property.type));
   SN_TRY(read_word(reader, "a property name", &word));
+  property.name = word;
   SN_TRY(assign_role(reader, element, word, &property));
   reader->properties[reader->property_count++] = property;
   ++element->property_count;
@@ -225,10 +234,44 @@ static sn_status read_header_line(ply_reader* reader, sn_token keyword, bool* do
                    sn_token_quote(keyword).text);
 }
 
+// A name that is none of a vertex's numbers, with the nearest one.
+static sn_status fail_property(ply_reader* reader) {
+  struct {
+    const char* text;
+    char bytes[64];
+  } names[32] = {{0}};
+  size_t count = 0;
+  const ply_element* vertices = reader->vertices;
+  for (uint32_t i = 0; vertices && i < vertices->property_count && count < 32; ++i) {
+    const ply_property* property = reader->properties + vertices->first_property + i;
+    if (property->is_list) continue;
+    snprintf(names[count].bytes, sizeof names[count].bytes, "%.*s", (int)property->name.length,
+             property->name.start);
+    names[count].text = names[count].bytes;
+    ++count;
+  }
+  const char* nearest = sn_name_nearest(SN_NAMES(names, count), reader->wanted);
+  return sn_fail(reader->err, SN_ERR_INPUT,
+                 "%s: its vertices have no number \"%.60s\"; expected one%s%.60s%s", reader->path,
+                 reader->wanted, nearest ? ", did you mean \"" : "", nearest ? nearest : "",
+                 nearest ? "\"?" : "");
+}
+
+// Of a file that one property is taken from.
+static sn_status check_property(ply_reader* reader) {
+  if (!(reader->roles & 1u << ROLE_VALUE)) return fail_property(reader);
+  const ply_property* property = reader->properties + reader->vertices->first_property;
+  while (property->role != ROLE_VALUE) ++property;
+  if (property->type == PLY_FLOAT32 || property->type == PLY_FLOAT64) return SN_OK;
+  return sn_fail(reader->err, SN_ERR_INPUT, "%s: property \"%.60s\" is of type %s; expected float",
+                 reader->path, reader->wanted, types[property->type].name);
+}
+
 static sn_status check_header(ply_reader* reader) {
   if (reader->format == PLY_UNKNOWN) {
     return fail_here(reader, "the header has no format line; expected one");
   }
+  if (reader->wanted) return check_property(reader);
   const uint32_t position = 1u << ROLE_X | 1u << ROLE_Y | 1u << ROLE_Z;
   if ((reader->roles & position) != position) {
     return fail_here(reader,
@@ -419,11 +462,13 @@ static sn_status read_item(ply_reader* reader, const ply_element* element) {
       SN_TRY(skip_property(reader, property));
     } else if (property->role == ROLE_CORNERS) {
       SN_TRY(read_corners(reader, property));
+    } else if (property->role == ROLE_VALUE) {
+      SN_TRY(next_value(reader, property->type, &reader->values[reader->index]));
     } else {
       SN_TRY(read_coordinate(reader, property, position));
     }
   }
-  if (element != reader->vertices) return SN_OK;
+  if (element != reader->vertices || reader->wanted) return SN_OK;
   sn_vec3 vertex = {position[0], position[1], position[2]};
   return sn_mesh_builder_add_vertex(&reader->builder, vertex, reader->err);
 }
@@ -478,6 +523,35 @@ sn_status sn_ply_parse(const char* path, const char* bytes, size_t size, sn_mesh
   *reader = (ply_reader){.path = path, .err = err, .text = {bytes, bytes + size, 1, false}};
   sn_status status = parse(reader, mesh);
   sn_mesh_builder_destroy(&reader->builder);
+  sn_release(reader);
+  return status;
+}
+
+static sn_status parse_values(ply_reader* reader, sn_arena* arena) {
+  SN_TRY(read_header(reader));
+  // A vertex takes a byte at least, so this is in proportion to the file.
+  if (reader->vertices->count > bytes_left(reader)) {
+    return fail_here(reader,
+                     "%llu vertices announced, but only %zu bytes follow; expected the whole file",
+                     (unsigned long long)reader->vertices->count, bytes_left(reader));
+  }
+  SN_TRY(SN_ARENA_NEW(arena, reader->vertices->count, &reader->values, reader->err));
+  for (uint32_t e = 0; reader->elements + e <= reader->vertices; ++e) {
+    SN_TRY(read_element(reader, reader->elements + e));
+  }
+  return SN_OK;
+}
+
+sn_status sn_ply_parse_values(const char* path, const char* bytes, size_t size,
+                              const char* property, sn_arena* arena, sn_vertex_values* values,
+                              sn_error* err) {
+  SN_ASSERT(bytes[size] == 0);
+  ply_reader* reader = sn_allocate(sizeof *reader);
+  if (!reader) return sn_fail_memory(err, sizeof *reader);
+  *reader = (ply_reader){
+      .path = path, .err = err, .text = {bytes, bytes + size, 1, false}, .wanted = property};
+  sn_status status = parse_values(reader, arena);
+  if (status == SN_OK) *values = (sn_vertex_values){reader->values, reader->vertices->count};
   sn_release(reader);
   return status;
 }

@@ -141,6 +141,16 @@ sn_status sn_read_gltf_mesh(sn_reader* r, const sn_place* at, const char* path, 
   return place_mesh(r, gltf, index, mesh);
 }
 
+sn_status sn_find_gltf_mesh(sn_reader* r, const sn_place* at, const char* path, const char* name,
+                            const sn_gltf_mesh** mesh) {
+  const sn_gltf* gltf = NULL;
+  uint32_t index = 0;
+  SN_TRY(open_file(r, at, path, &gltf));
+  SN_TRY(find_mesh(r, at, gltf, path, name, &index));
+  *mesh = &gltf->meshes[index];
+  return SN_OK;
+}
+
 // Motion
 
 typedef struct motion_source {

@@ -3,6 +3,7 @@
 #define SN_IO_SCENE_GLTF_H
 
 #include "io/scene_json.h"
+#include "sinew/gltf.h"
 
 // Length of the file's name in "file.glb#mesh" or "file.glb"; 0 if it is no glTF file.
 size_t sn_gltf_name_length(const char* path);
@@ -12,6 +13,10 @@ size_t sn_gltf_name_length(const char* path);
 // @param path absolute @param name of the mesh; NULL: the only one
 sn_status sn_read_gltf_mesh(sn_reader* r, const sn_place* at, const char* path, const char* name,
                             sn_mesh* mesh);
+
+// The same mesh as the file has it, until the files are closed.
+sn_status sn_find_gltf_mesh(sn_reader* r, const sn_place* at, const char* path, const char* name,
+                            const sn_gltf_mesh** mesh);
 
 // {"from": "walk.glb", "node": "LeftArm", "clip": "walk"}: how the node moves against its rest pose,
 // a key at every frame of the scene until the clip ends. The first frame is the clip's time 0. The

@@ -72,38 +72,49 @@ static sn_status name_after(sn_reader* r, json_t* item, const char* stem, json_t
   return sn_read_replace(r, item, "name", json_string(name));
 }
 
-static sn_status name_bodies(sn_reader* r, json_t* list, json_t* taken) {
+// After the file at `key`, or `otherwise` where that cannot name files.
+static sn_status name_by_files(sn_reader* r, json_t* list, const char* key, const char* otherwise,
+                               json_t* taken) {
   SN_TRY(add_taken(r, taken, list));
   size_t index;
-  json_t* body;
-  json_array_foreach(list, index, body) {
-    const char* surface = json_string_value(json_object_get(body, "surface"));
-    if (!surface || json_object_get(body, "name")) continue;
+  json_t* item;
+  json_array_foreach(list, index, item) {
+    const char* file = json_string_value(json_object_get(item, key));
+    if (!file || json_object_get(item, "name")) continue;
     char stem[80];
-    stem_of(surface, "body", stem, sizeof stem);
-    SN_TRY(name_after(r, body, stem, taken));
+    stem_of(file, otherwise, stem, sizeof stem);
+    SN_TRY(name_after(r, item, stem, taken));
   }
   return SN_OK;
 }
 
-sn_status sn_name_bodies(sn_reader* r, json_t* list) {
+static sn_status name_list(sn_reader* r, json_t* list, const char* key, const char* otherwise) {
   json_t* taken = json_object();
-  sn_status status = taken ? name_bodies(r, list, taken) : sn_fail_memory(r->err, sizeof taken);
+  sn_status status =
+      taken ? name_by_files(r, list, key, otherwise, taken) : sn_fail_memory(r->err, sizeof taken);
   json_decref(taken);
   return status;
 }
 
-sn_status sn_name_bones(sn_reader* r, json_t* list) {
+sn_status sn_name_bodies(sn_reader* r, json_t* list) {
+  return name_list(r, list, "surface", "body");
+}
+
+sn_status sn_name_muscles(sn_reader* r, json_t* list) {
+  return name_list(r, list, "mesh", "muscle");
+}
+
+sn_status sn_name_by_number(sn_reader* r, json_t* list, const char* stem) {
   size_t index, number = 0;
-  json_t* bone;
-  json_array_foreach(list, index, bone) {
-    if (!json_is_object(bone) || json_object_get(bone, "name")) continue;
-    char name[32];
+  json_t* item;
+  json_array_foreach(list, index, item) {
+    if (!json_is_object(item) || json_object_get(item, "name")) continue;
+    char name[48];
     number = number > index ? number : index;
     do {
-      snprintf(name, sizeof name, "bone%zu", ++number);
+      snprintf(name, sizeof name, "%.16s%zu", stem, ++number);
     } while (name_is_taken(list, name));
-    SN_TRY(sn_read_replace(r, bone, "name", json_string(name)));
+    SN_TRY(sn_read_replace(r, item, "name", json_string(name)));
   }
   return SN_OK;
 }

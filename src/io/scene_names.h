@@ -4,12 +4,13 @@
 
 #include "io/scene_json.h"
 
-// Name what has no name, before the list is read: bodies after their file, bones by number,
-// colliders after their file or shape and unlike any body. Explicit names, also later ones, go
+// Name what has no name, before the list is read: bodies and muscles after their file, bones and regions by
+// number, colliders after their file or shape and unlike any body. Explicit names, also later ones, go
 // first; entries too wrong to have a name are left to the reader.
 sn_status sn_name_bodies(sn_reader* r, json_t* list);
-sn_status sn_name_bones(sn_reader* r, json_t* list);
+sn_status sn_name_by_number(sn_reader* r, json_t* list, const char* stem);
 sn_status sn_name_colliders(sn_reader* r, json_t* list, const json_t* bodies);
+sn_status sn_name_muscles(sn_reader* r, json_t* list);
 sn_status sn_check_names_differ(sn_reader* r, const sn_place* list_at, sn_names names);
 // None of them may be the name of a body.
 sn_status sn_check_no_body_names(sn_reader* r, const sn_place* list_at, sn_names names);

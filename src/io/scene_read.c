@@ -9,39 +9,32 @@
 #include "io/scene_change.h"
 #include "io/scene_contact.h"
 #include "io/scene_gltf.h"
+#include "io/scene_material.h"
 #include "io/scene_mesh.h"
 #include "io/scene_motion.h"
+#include "io/scene_muscle.h"
 #include "io/scene_names.h"
 #include "io/scene_table.h"
+#include "io/scene_tissue.h"
 #include "io/scene_write.h"
 #include "math/quat.h"
 
 // What the contract of the format promises and this version cannot do. Delete a row here, and give
 // the key or choice its place in a table below, once it can.
 static const sn_absence absences[] = {
-    {"muscles", NULL, "remove the key"},
-    {"bodies[].regions", NULL, "remove the key"},
-    {"bodies[].maps", NULL, "remove the key"},
     {"bodies[].type", "tet", "write \"flesh\""},
     {"bodies[].type", "cloth", "write \"flesh\""},
     {"bodies[].type", "layered", "write \"flesh\""},
     {"bodies[].type", "water", "write \"flesh\""},
     {"bodies[].surface", ".fbx", "convert the mesh to glTF, OBJ or PLY"},
+    {"bodies[].regions[].mesh", ".fbx", "convert the mesh to glTF, OBJ or PLY"},
     {"bones[].mesh", ".fbx", "convert the mesh to glTF, OBJ or PLY"},
+    {"muscles[].mesh", ".fbx", "convert the mesh to glTF, OBJ or PLY"},
     {"colliders[].mesh", ".fbx", "convert the mesh to glTF, OBJ or PLY"},
-    {"bodies[].material.model", "fixed-corotated", "write \"corotated\""},
-    {"bodies[].material.model", "stable-neo-hookean", "write \"corotated\""},
-    {"bodies[].material.model", "neo-hookean", "write \"corotated\""},
-    {"bodies[].material.model", "stvk", "write \"corotated\""},
-    {"bodies[].material.model", "mooney-rivlin", "write \"corotated\""},
-    {"bodies[].material.model", "biphasic", "write \"corotated\""},
     {"*.motion.from", ".pc2", "take a .glb or .gltf file, or write a list of keyframes"},
     {"*.motion.from", ".fbx", "convert it to glTF, or write a list of keyframes"},
     {"*.motion.from", ".bvh", "convert it to glTF, or write a list of keyframes"},
-    {"*.where.map", NULL, "write \"near\", \"box\" or \"group\""},
     {"forces[].wind", NULL, "write \"force\" or \"traction\""},
-    {"solver.linear", "minres", "write \"auto\""},
-    {"solver.linear", "qmr", "write \"auto\""},
     {"solver.linear", "macroblock", "write \"auto\""},
     {"output.formats[]", "mdd", "write \"pc2\""},
     {"output.formats[]", "obj", "write \"pc2\""},
@@ -78,25 +71,36 @@ static sn_status read_box(sn_reader* r, const sn_place* at, json_t* owner, const
   return SN_OK;
 }
 
-#define WHERE_TEXT \
-  "\"inside\", \"all\", {\"near\": d}, {\"box\": [lo, hi]} or {\"group\": \"name\"}"
+#define WHERE_TEXT                                                                     \
+  "\"inside\", \"all\", {\"near\": d}, {\"box\": [lo, hi]}, {\"group\": \"name\"} or " \
+  "{\"map\": \"name\", \"above\": 0.5}"
 
-static sn_status finish_where(sn_reader* r, const sn_place* at, json_t* object, void* target) {
-  sn_where* where = target;
-  if (json_object_size(object) != 1) return sn_read_mismatch(r, at, object, WHERE_TEXT);
-  where->kind = json_object_get(object, "near")  ? SN_WHERE_NEAR
-                : json_object_get(object, "box") ? SN_WHERE_BOX
-                                                 : SN_WHERE_GROUP;
-  return SN_OK;
-}
+static sn_status finish_where(sn_reader* r, const sn_place* at, json_t* object, void* target);
 
 static const sn_field where_fields[] = {
     {"near", NULL, sn_read_length, AT(sn_where, distance), OPTIONAL, FROM_TO(0, 1e9)},
     {"box", NULL, read_box, AT(sn_where, box), OPTIONAL},
     {"group", NULL, sn_read_string, AT(sn_where, group), OPTIONAL,
      .expected = "the name of a group"},
+    {"map", NULL, sn_read_string, AT(sn_where, map), OPTIONAL, .expected = "the name of a map"},
+    {"above", "0.5", sn_read_number, AT(sn_where, above), OPTIONAL, FROM_TO(0, 1e30)},
 };
 static const sn_table where_table = {WHERE_TEXT, TABLE(where_fields), finish_where};
+
+static sn_status finish_where(sn_reader* r, const sn_place* at, json_t* object, void* target) {
+  sn_where* where = target;
+  if (where->map) {
+    where->kind = SN_WHERE_MAP;
+    SN_TRY(sn_read_missing(r, at, object, &where_table, "above", where));
+    return json_object_size(object) == 2 ? SN_OK : sn_read_mismatch(r, at, object, WHERE_TEXT);
+  }
+  if (json_object_get(object, "above")) return sn_read_mismatch(r, at, object, WHERE_TEXT);
+  if (json_object_size(object) != 1) return sn_read_mismatch(r, at, object, WHERE_TEXT);
+  where->kind = json_object_get(object, "near")  ? SN_WHERE_NEAR
+                : json_object_get(object, "box") ? SN_WHERE_BOX
+                                                 : SN_WHERE_GROUP;
+  return SN_OK;
+}
 
 static sn_status read_where(sn_reader* r, const sn_place* at, json_t* owner, const sn_field* field,
                             void* target) {
@@ -110,10 +114,13 @@ static sn_status read_where(sn_reader* r, const sn_place* at, json_t* owner, con
   return SN_OK;
 }
 
-// A group must be one of the body's mesh.
+// A group must be one of the body's mesh, a map one of the body.
 static sn_status check_where(sn_reader* r, const sn_place* owner_at, const sn_where* where,
                              uint32_t body) {
   const sn_mesh* mesh = &r->scene->bodies[body].mesh;
+  if (where->kind == SN_WHERE_MAP) {
+    return sn_check_where_map(r, owner_at, where, &r->scene->bodies[body]);
+  }
   if (where->kind != SN_WHERE_GROUP) return SN_OK;
   sn_names groups = {mesh->groups, sizeof *mesh->groups, mesh->group_count};
   if (sn_name_find(groups, where->group) >= 0) return SN_OK;
@@ -121,77 +128,6 @@ static sn_status check_where(sn_reader* r, const sn_place* owner_at, const sn_wh
   const char* expected = groups.count > 0 ? "a group of the body's mesh"
                                           : "a group of the body's mesh, which has none";
   return sn_read_unknown_name(r, &at, where->group, expected, groups);
-}
-
-// Material
-
-// Young's modulus and Poisson's ratio, or Lame's parameters.
-typedef struct material_keys {
-  double young, poisson, mu, lambda;
-} material_keys;
-
-static sn_status finish_material(sn_reader* r, const sn_place* at, json_t* object, void* target);
-
-static const sn_choice models[] = {{"corotated", 0}};
-static const sn_field material_fields[] = {
-    {"model", "\"corotated\"", sn_read_choice, .offset = SN_NO_TARGET, CHOICES(models)},
-    {"young", "12000", sn_read_number, AT(material_keys, young), OPTIONAL, ABOVE_TO(0, 1e15)},
-    {"poisson", "0.45", sn_read_number, AT(material_keys, poisson), OPTIONAL,
-     FROM_BELOW(-0.9, 0.5)},
-    {"mu", NULL, sn_read_number, AT(material_keys, mu), OPTIONAL, ABOVE_TO(0, 1e15)},
-    {"lambda", NULL, sn_read_number, AT(material_keys, lambda), OPTIONAL, FROM_TO(-1e15, 1e30)},
-};
-static const sn_table material_table = {"a library name or {\"young\": Pa, \"poisson\": ratio}",
-                                        TABLE(material_fields), finish_material};
-
-static sn_status finish_material(sn_reader* r, const sn_place* at, json_t* object, void* target) {
-  material_keys* keys = target;
-  bool engineering = json_object_get(object, "young") || json_object_get(object, "poisson");
-  bool lame = json_object_get(object, "mu") || json_object_get(object, "lambda");
-  if (engineering && lame) {
-    return sn_read_fail(r, at,
-                        "found keys of two kinds, expected \"young\" and \"poisson\", or \"mu\" "
-                        "and \"lambda\"");
-  }
-  const char* both[2] = {lame ? "mu" : "young", lame ? "lambda" : "poisson"};
-  for (int i = 0; i < 2; ++i) {
-    SN_TRY(sn_read_missing(r, at, object, &material_table, both[i], keys));
-  }
-  if (!lame) {
-    double E = keys->young, nu = keys->poisson;
-    keys->mu = E / (2.0 * (1.0 + nu));
-    keys->lambda = E * nu / ((1.0 + nu) * (1.0 - 2.0 * nu));
-  } else if (keys->lambda < -9.0 / 14.0 * keys->mu) {
-    sn_place lambda_at = sn_place_key(at, "lambda");
-    return sn_read_fail(r, &lambda_at,
-                        "found %g, expected -9/14 mu = %g or more (a Poisson's ratio of "
-                        "-0.9)",
-                        keys->lambda, -9.0 / 14.0 * keys->mu);
-  }
-  return SN_OK;
-}
-
-// Materials by name, as the objects they stand for.
-static const struct {
-  const char *name, *definition;
-} library[] = {
-    {"flesh", "{\"model\": \"corotated\", \"young\": 12000, \"poisson\": 0.45}"},
-};
-
-static sn_status read_material(sn_reader* r, const sn_place* at, json_t* owner,
-                               const sn_field* field, void* target) {
-  json_t* value = json_object_get(owner, field->key);
-  if (json_is_string(value)) {
-    uint32_t row = 0;
-    SN_TRY(sn_value_reference(r, at, value, "a library material", SN_NAMES(library, COUNT(library)),
-                              &row));
-    value = json_loads(library[row].definition, 0, NULL);
-    SN_TRY(sn_read_replace(r, owner, field->key, value));
-  }
-  material_keys keys = {0};
-  SN_TRY(sn_value_object(r, at, value, &material_table, &keys));
-  *(sn_material*)((char*)target + field->offset) = (sn_material){keys.mu, keys.lambda};
-  return SN_OK;
 }
 
 // Bodies
@@ -262,20 +198,31 @@ static const sn_table initial_table = {
 
 static sn_status finish_body(sn_reader* r, const sn_place* at, json_t* object, void* target) {
   sn_body_desc* body = target;
-  return sn_read_mesh(r, at, object, "surface", &body->surface, &body->mesh);
+  SN_TRY(sn_read_mesh(r, at, object, "surface", &body->surface, &body->mesh));
+  return sn_read_maps(r, at, object, body);
 }
 
 static const sn_choice body_types[] = {{"flesh", 0}};
+static const sn_choice embeddings[] = {{"trilinear", SN_EMBEDDING_TRILINEAR},
+                                       {"tricubic", SN_EMBEDDING_TRICUBIC}};
 static const sn_field body_fields[] = {
     {"name", NULL, sn_read_body_name, AT(sn_body_desc, name), OPTIONAL, .expected = "a name"},
     {"type", "\"flesh\"", sn_read_choice, .offset = SN_NO_TARGET, CHOICES(body_types)},
     {"surface", NULL, sn_read_string, AT(sn_body_desc, surface), .expected = "the file of a mesh"},
     {"cell", "null", sn_read_length_or_null, AT(sn_body_desc, cell), ABOVE_TO(0, 1e9)},
     {"coarsen", "null", read_coarsen, AT(sn_body_desc, coarsen), FROM_TO(0, 16)},
-    {"material", "{}", read_material, AT(sn_body_desc, material)},
+    {"least_fill", "0", sn_read_number, AT(sn_body_desc, least_fill), FROM_TO(0, 0.5)},
+    {"quadrature", "1", sn_read_integer, AT(sn_body_desc, quadrature), FROM_TO(1, 2)},
+    {"embedding", "\"trilinear\"", sn_read_choice, AT(sn_body_desc, embedding),
+     CHOICES(embeddings)},
+    {"material", "{}", sn_read_material, AT(sn_body_desc, material)},
     {"density", "1060", sn_read_number, AT(sn_body_desc, density), ABOVE_TO(0, 1e9)},
     {"damping", "0.001", sn_read_number, AT(sn_body_desc, damping), FROM_TO(0, 1e6)},
     {"drag", "0", sn_read_number, AT(sn_body_desc, drag), FROM_TO(0, 1e6)},
+    {"regions", "[]", sn_read_regions, AT(sn_body_desc, regions),
+     .count_offset = offsetof(sn_body_desc, region_count), .item_size = sizeof(sn_region_desc),
+     .table = &sn_region_table, FROM_TO(0, 10000)},
+    {"maps", "{}", sn_read_maps_kind, .offset = SN_NO_TARGET},
     {"initial", "{}", sn_read_object, .table = &initial_table},
 };
 static const sn_table body_table = {"a body {\"surface\": \"mesh.obj\"}", TABLE(body_fields),
@@ -284,6 +231,7 @@ static const sn_table body_table = {"a body {\"surface\": \"mesh.obj\"}", TABLE(
 static sn_status read_bodies(sn_reader* r, const sn_place* at, json_t* owner, const sn_field* field,
                              void* target) {
   SN_TRY(sn_name_bodies(r, json_object_get(owner, field->key)));
+  SN_TRY(sn_take_densities(r, json_object_get(owner, field->key)));
   SN_TRY(sn_read_list(r, at, owner, field, target));
   return sn_check_names_differ(r, at, SN_NAMES(r->scene->bodies, r->scene->body_count));
 }
@@ -322,7 +270,7 @@ static const sn_table bone_table = {"a bone with \"mesh\" or \"capsule\", and \"
 
 static sn_status read_bones(sn_reader* r, const sn_place* at, json_t* owner, const sn_field* field,
                             void* target) {
-  SN_TRY(sn_name_bones(r, json_object_get(owner, field->key)));
+  SN_TRY(sn_name_by_number(r, json_object_get(owner, field->key), "bone"));
   SN_TRY(sn_read_list(r, at, owner, field, target));
   return sn_check_names_differ(r, at, SN_NAMES(r->scene->bones, r->scene->bone_count));
 }
@@ -346,10 +294,16 @@ static const sn_table attachment_table = {"an attachment {\"body\": \"name\", \"
 
 static sn_status finish_fixed(sn_reader* r, const sn_place* at, json_t* object, void* target);
 
+static const sn_choice axes_words[] = {
+    {"xyz", SN_HELD_XYZ}, {"xy", SN_HELD_XY}, {"xz", SN_HELD_XZ}, {"yz", SN_HELD_YZ},
+    {"x", SN_HELD_X},     {"y", SN_HELD_Y},   {"z", SN_HELD_Z},
+};
+
 static const sn_field fixed_fields[] = {
     {"body", NULL, sn_read_body_reference, AT(sn_fixed_desc, body)},
     {"bone", NULL, sn_read_bone_reference, AT(sn_fixed_desc, bone), OPTIONAL},
     {"where", NULL, read_where, AT(sn_fixed_desc, where)},
+    {"axes", "\"xyz\"", sn_read_choice, AT(sn_fixed_desc, axes), CHOICES(axes_words)},
     {"motion", "[]", sn_read_motion, AT(sn_fixed_desc, motion), OPTIONAL},
 };
 static const sn_table fixed_table = {"a constraint {\"body\": \"name\", \"where\": {...}}",
@@ -420,7 +374,8 @@ static sn_status finish_force(sn_reader* r, const sn_place* at, json_t* object, 
   if (force->where.kind == SN_WHERE_INSIDE || force->where.kind == SN_WHERE_NEAR) {
     sn_place where_at = sn_place_key(at, "where");
     return sn_read_mismatch(r, &where_at, json_object_get(object, "where"),
-                            "\"all\", {\"box\": [lo, hi]} or {\"group\": \"name\"}");
+                            "\"all\", {\"box\": [lo, hi]}, {\"group\": \"name\"} or {\"map\": "
+                            "\"name\", \"above\": 0.5}");
   }
   return check_where(r, at, &force->where, force->body);
 }
@@ -439,6 +394,7 @@ static const sn_table force_table = {"a force {\"body\": \"name\", \"force\": [x
 static const sn_field newton_fields[] = {
     {"max", "10", sn_read_integer, AT(sn_solver_opts, newton_max), FROM_TO(1, 1000)},
     {"tolerance", "0.001", sn_read_number, AT(sn_solver_opts, newton_tolerance), ABOVE_BELOW(0, 1)},
+    {"sharp", "false", sn_read_bool, AT(sn_solver_opts, sharp)},
 };
 static const sn_table newton_table = {"{\"max\": 10, \"tolerance\": 0.001}", TABLE(newton_fields),
                                       NULL};
@@ -457,26 +413,31 @@ static const sn_field krylov_fields[] = {
 static const sn_table krylov_table = {"{\"max\": 20, \"tolerance\": 0.01}", TABLE(krylov_fields),
                                       NULL};
 
-static const sn_choice smoothers[] = {{"jacobi", SN_SMOOTHER_JACOBI},
+static const sn_choice smoothers[] = {{"auto", SN_SMOOTHER_AUTO},
+                                      {"jacobi", SN_SMOOTHER_JACOBI},
                                       {"chebyshev", SN_SMOOTHER_CHEBYSHEV}};
 static const sn_choice coarsest_solvers[] = {{"cholesky", SN_COARSEST_CHOLESKY},
                                              {"jacobi", SN_COARSEST_JACOBI}};
 static const sn_field multigrid_fields[] = {
-    {"smoother", "\"jacobi\"", sn_read_choice, AT(sn_solver_opts, multigrid.smoother),
+    {"smoother", "\"auto\"", sn_read_choice, AT(sn_solver_opts, multigrid.smoother),
      CHOICES(smoothers)},
     {"damping", "0", sn_read_number, AT(sn_solver_opts, multigrid.damping), FROM_TO(0, 2)},
     {"degree", "3", sn_read_integer, AT(sn_solver_opts, multigrid.degree), FROM_TO(1, 8)},
     {"coarsest", "\"cholesky\"", sn_read_choice, AT(sn_solver_opts, multigrid.coarsest),
      CHOICES(coarsest_solvers)},
 };
-static const sn_table multigrid_table = {"{\"smoother\": \"jacobi\", \"coarsest\": \"cholesky\"}",
+static const sn_table multigrid_table = {"{\"smoother\": \"auto\", \"coarsest\": \"cholesky\"}",
                                          TABLE(multigrid_fields), NULL};
 
 static const sn_choice linear_solvers[] = {{"multigrid", SN_LINEAR_MULTIGRID},
                                            {"multigrid-only", SN_LINEAR_MULTIGRID_ONLY},
                                            {"cg", SN_LINEAR_CG},
                                            {"jacobi-cg", SN_LINEAR_JACOBI_CG},
+                                           {"minres", SN_LINEAR_MINRES},
+                                           {"qmr", SN_LINEAR_QMR},
                                            {"auto", SN_LINEAR_MULTIGRID}};
+static const sn_choice pressure_forms[] = {
+    {"auto", SN_PRESSURE_AUTO}, {"condensed", SN_PRESSURE_CONDENSED}, {"kept", SN_PRESSURE_KEPT}};
 static const sn_choice integrators[] = {{"bdf2", SN_INTEGRATOR_BDF2},
                                         {"euler", SN_INTEGRATOR_EULER}};
 static const sn_choice precisions[] = {{"double", 0}};
@@ -488,11 +449,25 @@ static const sn_field solver_fields[] = {
     {"multigrid", "{}", sn_read_object, .table = &multigrid_table},
     {"integrator", "\"bdf2\"", sn_read_choice, AT(sn_solver_opts, integrator),
      CHOICES(integrators)},
+    {"pressure", "\"auto\"", sn_read_choice, AT(sn_solver_opts, pressure), CHOICES(pressure_forms)},
+    {"pressure_scale", "0", sn_read_number, AT(sn_solver_opts, pressure_scale), FROM_TO(0, 1e15)},
     {"threads", "0", sn_read_integer, AT(sn_solver_opts, threads), FROM_TO(0, 256)},
     {"precision", "\"double\"", sn_read_choice, .offset = SN_NO_TARGET, CHOICES(precisions)},
 };
+
+static sn_status finish_solver(sn_reader* r, const sn_place* at, json_t* object, void* target) {
+  const sn_solver_opts* solver = target;
+  bool able = solver->linear == SN_LINEAR_MULTIGRID || solver->linear == SN_LINEAR_MINRES ||
+              solver->linear == SN_LINEAR_QMR;
+  if (solver->pressure != SN_PRESSURE_KEPT || able) return SN_OK;
+  sn_place pressure_at = sn_place_key(at, "pressure");
+  return sn_read_mismatch(r, &pressure_at, json_object_get(object, "pressure"),
+                          "\"auto\" or \"condensed\": pressures are kept by \"linear\" "
+                          "\"multigrid\", \"minres\" and \"qmr\" only");
+}
+
 static const sn_table solver_table = {"{\"newton\": {...}, \"krylov\": {...}, \"threads\": 0}",
-                                      TABLE(solver_fields), NULL};
+                                      TABLE(solver_fields), finish_solver};
 
 static const sn_choice formats[] = {{"pc2", 0}};
 static const sn_field output_fields[] = {
@@ -589,6 +564,8 @@ static const sn_field scene_fields[] = {
      .table = &fixed_table, FROM_TO(0, 100000)},
     {"forces", "[]", sn_read_body_references, LIST(forces, force_count, sn_force_desc),
      .table = &force_table, FROM_TO(0, 100000)},
+    {"muscles", "[]", sn_read_muscles, LIST(muscles, muscle_count, sn_muscle_desc),
+     .table = &sn_muscle_table, FROM_TO(0, 10000)},
     {"colliders", "[]", sn_read_colliders, LIST(colliders, collider_count, sn_collider_desc),
      .table = &sn_collider_table, FROM_TO(0, 10000)},
     {"contact", "{}", sn_read_object, AT(sn_scene, contact), .table = &sn_contact_table},
@@ -597,9 +574,9 @@ static const sn_field scene_fields[] = {
 };
 
 static sn_status finish_scene(sn_reader* r, const sn_place* at, json_t* object, void* target) {
-  (void)r, (void)at, (void)object;
+  (void)at, (void)object;
   sn_collider_defaults(target);
-  return SN_OK;
+  return sn_check_maps_used(r);
 }
 
 static const sn_table scene_table = {"a scene {\"bodies\": [...]}", TABLE(scene_fields),

@@ -1,10 +1,15 @@
 // Sine and cosine: subtract the nearest multiple of pi/2, held in four parts so that the remainder
 // keeps all its digits (Cody and Waite's method), then the Taylor series on [-pi/4, pi/4].
 // Arctangent: swap and mirror into the octant 0 <= y <= x, turn by the nearest of nine known
-// angles, then the Taylor series on [-1/16, 1/16].
+// angles, then the Taylor series on [-1/16, 1/16]. Logarithm and inverse cube root: log_impl.h.
 #include "math/elementary.h"
 
+#include <float.h>
 #include <math.h>
+
+#include "math/one_lane.h"
+
+#include "math/log_impl.h"
 
 // An unevaluated sum; |lo| is at most half a unit in the last place of hi.
 typedef struct pair {
@@ -131,4 +136,18 @@ double sn_atan2(double y, double x) {
     angle = (pair){supplement.hi, supplement.lo + (pi.lo - angle.lo)};
   }
   return copysign(angle.hi + angle.lo, y);
+}
+
+double sn_ln(double x) {
+  if (!(x > 0.0)) return x == 0.0 ? -INFINITY : NAN;
+  if (isinf(x)) return x;
+  if (x < DBL_MIN) return sn_wide_log_plain(x * 0x1p54) - 54.0 * 0x1.62e42fefa39efp-1;
+  return sn_wide_log_plain(x);
+}
+
+double sn_inverse_cbrt(double x) {
+  if (!(x > 0.0)) return x == 0.0 ? INFINITY : NAN;
+  if (isinf(x)) return 0.0;
+  if (x < DBL_MIN) return 0x1p18 * sn_wide_inverse_cbrt_plain(x * 0x1p54);
+  return sn_wide_inverse_cbrt_plain(x);
 }

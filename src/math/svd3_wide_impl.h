@@ -61,28 +61,27 @@ static inline void SN_P(sort_columns)(WIDE B[9], WIDE V[9], int p, int q) {
 }
 
 // One lane by the plain decomposition.
-static void SN_P(decompose_lane)(const WIDE F[9], int lane, WIDE R[9], WIDE s[3], WIDE V[9]) {
+static void SN_P(find_frames_of_lane)(const WIDE F[9], int lane, WIDE U[9], WIDE s[3], WIDE V[9]) {
   SN_REAL f[9], u[9], sigma[3], v[9];
   for (int i = 0; i < 9; ++i) f[i] = F[i][lane];
   SN_P(sn_svd3)(f, u, sigma, v);
-  for (int i = 0; i < 3; ++i) {
-    s[i][lane] = sigma[i];
-    for (int j = 0; j < 3; ++j) {
-      V[3 * i + j][lane] = v[3 * i + j];
-      R[3 * i + j][lane] =
-          u[3 * i] * v[3 * j] + u[3 * i + 1] * v[3 * j + 1] + u[3 * i + 2] * v[3 * j + 2];
-    }
+  for (int i = 0; i < 9; ++i) {
+    U[i][lane] = u[i];
+    V[i][lane] = v[i];
   }
+  for (int i = 0; i < 3; ++i) s[i][lane] = sigma[i];
 }
 
-static inline void SN_P(decompose)(const WIDE F[9], WIDE R[9], WIDE s[3], WIDE V[9]) {
+// `V` comes in as a rotation to start from, the nearer the better.
+static inline void SN_P(find_frames)(const WIDE F[9], WIDE U[9], WIDE s[3], WIDE V[9]) {
   // Outside these bounds squares might vanish or overflow; between the columns' lengths, cancel.
   const SN_REAL low = sizeof(SN_REAL) == sizeof(double) ? (SN_REAL)1e-100 : (SN_REAL)1e-12;
   const SN_REAL flat = sizeof(SN_REAL) == sizeof(double) ? (SN_REAL)1e-26 : (SN_REAL)1e-10;
-  WIDE B[9], one = SET(1), zero = SET(0);
-  for (int i = 0; i < 9; ++i) {
-    B[i] = F[i];
-    V[i] = i % 4 == 0 ? one : zero;
+  WIDE B[9], one = SET(1);
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) {
+      B[3 * i + j] = SN_P(dot3)(F[3 * i], F[3 * i + 1], F[3 * i + 2], V[j], V[3 + j], V[6 + j]);
+    }
   }
   for (int sweep = 0; sweep < 16; ++sweep) {
     MASK turned = SN_P(make_orthogonal)(B, V, 0, 1);
@@ -101,17 +100,29 @@ static inline void SN_P(decompose)(const WIDE F[9], WIDE R[9], WIDE s[3], WIDE V
   s[0] = SQRT(square0);
   s[1] = SQRT(square1);
   WIDE a = one / s[0], b = one / s[1];
-  WIDE u0[3] = {B[0] * a, B[3] * a, B[6] * a}, u1[3] = {B[1] * b, B[4] * b, B[7] * b};
-  WIDE u2[3] = {FMA(u0[1], u1[2], -(u0[2] * u1[1])), FMA(u0[2], u1[0], -(u0[0] * u1[2])),
-                FMA(u0[0], u1[1], -(u0[1] * u1[0]))};
-  s[2] = SN_P(dot3)(u2[0], u2[1], u2[2], B[2], B[5], B[8]);
-  for (int i = 0; i < 3; ++i) {
-    for (int j = 0; j < 3; ++j) {
-      R[3 * i + j] = SN_P(dot3)(u0[i], u1[i], u2[i], V[3 * j], V[3 * j + 1], V[3 * j + 2]);
-    }
+  for (int i = 0; i < 9; i += 3) {
+    U[i] = B[i] * a;
+    U[i + 1] = B[i + 1] * b;
   }
+  for (int i = 0; i < 3; ++i) {
+    int j = 3 * ((i + 1) % 3), k = 3 * ((i + 2) % 3);
+    U[3 * i + 2] = FMA(U[j], U[k + 1], -(U[k] * U[j + 1]));
+  }
+  s[2] = SN_P(dot3)(U[2], U[5], U[8], B[2], B[5], B[8]);
   if (!SN_P(sn_mask_any)(~usual)) return;
   for (int lane = 0; lane < SN_P(SN_LANES); ++lane) {
-    if (!usual[lane]) SN_P(decompose_lane)(F, lane, R, s, V);
+    if (!usual[lane]) SN_P(find_frames_of_lane)(F, lane, U, s, V);
+  }
+}
+
+static inline void SN_P(decompose)(const WIDE F[9], WIDE R[9], WIDE s[3], WIDE V[9]) {
+  WIDE U[9];
+  for (int i = 0; i < 9; ++i) V[i] = SET(i % 4 == 0);
+  SN_P(find_frames)(F, U, s, V);
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) {
+      R[3 * i + j] =
+          SN_P(dot3)(U[3 * i], U[3 * i + 1], U[3 * i + 2], V[3 * j], V[3 * j + 1], V[3 * j + 2]);
+    }
   }
 }

@@ -69,8 +69,12 @@ uint32_t sn_octree_find_near(const sn_octree* tree, const uint64_t* codes, uint3
 // The cell nearest to a point (0 distance if it holds it); ties go to the lower index. xi receives
 // the point's place in the cell, each in 0..1. The tree must have a cell.
 uint32_t sn_octree_nearest(const sn_octree* tree, sn_vec3 point, double xi[3]);
-// Weights of a cell's eight conforming nodes at the point xi of it, each in 0..1: the value there of
-// the field that they carry.
+// The place of a point in a cell: each of xi in 0..1, or beyond by `reach` at most. The nearest such place if
+// the point is further away.
+void sn_octree_place_in(const sn_octree* tree, uint32_t cell, sn_vec3 point, double reach,
+                        double xi[3]);
+// Weights of a cell's eight conforming nodes at the point xi of it: the value there of the field that they
+// carry. Beyond 0..1 the field goes on as it is in the cell, and some weights are negative.
 void sn_octree_point_weights(const sn_octree* tree, uint32_t cell, const double xi[3],
                              double weights[8]);
 // The node at a place of the grid, or UINT32_MAX.

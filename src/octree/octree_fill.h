@@ -9,6 +9,10 @@
 // grazes a cell its share is as small as one likes.
 #define SN_LEAST_FILL 0.01
 
+static inline float sn_fill_bound(double share) {
+  return (float)(share < SN_LEAST_FILL ? SN_LEAST_FILL : share > 1 ? 1 : share);
+}
+
 // fill[cell_count]: share of each cell's volume inside the skin, in SN_LEAST_FILL..1; 1 for cells that
 // the skin does not meet. `tree` must have been built with `skin` as a seed that cuts. `scratch` is
 // left as it was; the result does not depend on the pool.

@@ -118,13 +118,18 @@ uint32_t sn_octree_nearest(const sn_octree* tree, sn_vec3 point, double xi[3]) {
     sn_octant root = {0, 0, 0, (uint8_t)tree->root_height, 0};
     search_nearest(&search, root, 0, tree->cell_count);
   }
-
-  sn_octant o = tree->cells[search.cell];
-  double size = sn_octant_size(o);
-  double place[3] = {(search.point.x - o.x) / size, (search.point.y - o.y) / size,
-                     (search.point.z - o.z) / size};
-  for (int i = 0; i < 3; ++i) xi[i] = place[i] < 0 ? 0 : place[i] > 1 ? 1 : place[i];
+  sn_octree_place_in(tree, search.cell, point, 0, xi);
   return search.cell;
+}
+
+void sn_octree_place_in(const sn_octree* tree, uint32_t cell, sn_vec3 point, double reach,
+                        double xi[3]) {
+  sn_octant o = tree->cells[cell];
+  sn_vec3 p = sn_scale(1.0 / tree->cell, sn_sub(point, tree->origin));
+  double size = sn_octant_size(o);
+  double place[3] = {(p.x - o.x) / size, (p.y - o.y) / size, (p.z - o.z) / size};
+  double low = 0 - reach, high = 1 + reach;
+  for (int i = 0; i < 3; ++i) xi[i] = place[i] < low ? low : place[i] > high ? high : place[i];
 }
 
 void sn_octree_point_weights(const sn_octree* tree, uint32_t cell, const double xi[3],

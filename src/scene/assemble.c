@@ -5,6 +5,7 @@
 
 #include "math/vec.h"
 #include "scene/model.h"
+#include "solve/vector.h"
 
 // Neighbours of every node of a body: the nodes that it shares a cell with, itself included.
 typedef struct neighbours {
@@ -64,14 +65,17 @@ static uint64_t lay_out_rows(const sn_model* model, const sn_body* body, const n
     for (uint32_t i = 0; i < 3; ++i) {
       size_t row = body->begin + 3 * (size_t)n + i;
       matrix->row_starts[row] = entry;
-      if (model->held[first + n]) {
+      if (sn_is_held(model->held, row)) {
         matrix->columns[entry++] = (uint32_t)row;
         continue;
       }
       for (uint64_t k = near->starts[n]; k < near->starts[n + 1]; ++k) {
         uint32_t node = first + near->indices[k];
-        if (model->held[node]) continue;
-        for (uint32_t j = 0; j < 3; ++j) matrix->columns[entry++] = 3 * node + j;
+        for (uint32_t j = 0; j < 3; ++j) {
+          if (!sn_is_held(model->held, 3 * (size_t)node + j)) {
+            matrix->columns[entry++] = 3 * node + j;
+          }
+        }
       }
     }
   }
@@ -132,6 +136,9 @@ static sn_status assemble(const sn_model* model, sn_arena* scratch, sn_matrix* m
     SN_CHECK(body->tie_count == 0, err, SN_ERR_USAGE,
              "body \"%s\": has attachments, whose springs are not in the matrix; expected fixed "
              "nodes only",
+             body->desc->name);
+    SN_CHECK(body->muscles.count == 0, err, SN_ERR_USAGE,
+             "body \"%s\": has muscles, whose fibres are not in the matrix; expected flesh only",
              body->desc->name);
     SN_TRY(find_neighbours(&body->tree, scratch, &near[b], err));
     most += 9 * near[b].starts[body->tree.node_count];

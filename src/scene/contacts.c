@@ -120,7 +120,7 @@ static sn_contact begin_contact(const sn_model* model, uint32_t b, uint32_t poin
                                 double stiffness, double friction) {
   const sn_skin* skin = &model->contact.skins[b];
   const sn_body* body = skin->body;
-  double mu = body->desc->material.mu, h = body->tree.cell;
+  double mu = (double)body->mu[skin->points[point].cell], h = body->tree.cell;
   return (sn_contact){.point = model->contact.firsts[b] + point,
                       .partner = partner,
                       .carrier = &skin->points[point],

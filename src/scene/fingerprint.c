@@ -39,6 +39,8 @@ static void add_where(hasher* h, const sn_where* where) {
   add_vec3(h, where->box.lo);
   add_vec3(h, where->box.hi);
   if (where->group) add_bytes(h, where->group, strlen(where->group) + 1);
+  if (where->map) add_bytes(h, where->map, strlen(where->map) + 1);
+  if (where->map) add_double(h, where->above);
 }
 
 static void add_motion(hasher* h, const sn_motion* motion) {
@@ -53,12 +55,41 @@ static void add_motion(hasher* h, const sn_motion* motion) {
   }
 }
 
+static void add_material(hasher* h, const sn_material* material) {
+  add_int(h, material->law);
+  add_double(h, material->mu);
+  add_double(h, material->lambda);
+  for (int i = 0; i < SN_LAW_NUMBERS; ++i) add_double(h, material->numbers[i]);
+}
+
+static void add_region(hasher* h, const sn_region_desc* region) {
+  add_bytes(h, region->name, strlen(region->name) + 1);
+  add_mesh(h, &region->mesh);
+  add_int(h, region->has_material);
+  add_material(h, &region->material);
+  add_int(h, region->has_density);
+  add_double(h, region->density);
+  add_double(h, region->stiffness);
+  add_double(h, region->weight);
+}
+
+static void add_tissue(hasher* h, const sn_body_desc* body) {
+  for (uint32_t i = 0; i < body->region_count; ++i) add_region(h, &body->regions[i]);
+  for (uint32_t i = 0; i < body->map_count; ++i) {
+    const sn_map* map = &body->maps[i];
+    add_bytes(h, map->name, strlen(map->name) + 1);
+    add_bytes(h, map->values, body->mesh.vertex_count * sizeof *map->values);
+  }
+}
+
 static void add_body(hasher* h, const sn_body_desc* body) {
   add_mesh(h, &body->mesh);
   add_double(h, body->cell);
   add_int(h, body->coarsen);
-  add_double(h, body->material.mu);
-  add_double(h, body->material.lambda);
+  add_double(h, body->least_fill);
+  add_int(h, body->quadrature);
+  add_int(h, body->embedding);
+  add_material(h, &body->material);
   add_double(h, body->density);
   add_double(h, body->damping);
   add_double(h, body->drag);
@@ -69,6 +100,7 @@ static void add_body(hasher* h, const sn_body_desc* body) {
   add_int(h, body->scramble.kind);
   add_double(h, body->scramble.amount);
   add_int(h, (int64_t)body->scramble.seed);
+  add_tissue(h, body);
 }
 
 static void add_capsule(hasher* h, const sn_capsule* capsule) {
@@ -128,6 +160,7 @@ static void add_connections(hasher* h, const sn_scene* scene) {
     add_int(h, f->body);
     add_int(h, f->bone);
     add_where(h, &f->where);
+    add_int(h, f->axes);
     add_motion(h, &f->motion);
   }
   for (uint32_t i = 0; i < scene->force_count; ++i) {
@@ -142,6 +175,31 @@ static void add_connections(hasher* h, const sn_scene* scene) {
   }
 }
 
+static void add_end(hasher* h, const sn_muscle_end* end) {
+  add_int(h, end->kind);
+  add_vec3(h, end->point);
+  add_int(h, end->bone);
+}
+
+static void add_muscle(hasher* h, const sn_muscle_desc* muscle) {
+  add_int(h, muscle->body);
+  add_mesh(h, &muscle->mesh);
+  add_int(h, muscle->fibers);
+  add_vec3(h, muscle->along);
+  add_end(h, &muscle->origin);
+  add_end(h, &muscle->insertion);
+  add_int(h, muscle->activation_count);
+  for (uint32_t k = 0; k < muscle->activation_count; ++k) {
+    add_double(h, muscle->activation[k].frame);
+    add_double(h, muscle->activation[k].value);
+  }
+  add_double(h, muscle->max_stress);
+  add_double(h, muscle->optimal);
+  add_double(h, muscle->passive);
+  add_double(h, muscle->tendon);
+  add_double(h, muscle->stiffness);
+}
+
 uint64_t sn_scene_fingerprint(const sn_scene* scene) {
   hasher h = {0};
   add_double(&h, scene->unit);
@@ -154,12 +212,14 @@ uint64_t sn_scene_fingerprint(const sn_scene* scene) {
   for (uint32_t i = 0; i < scene->body_count; ++i) add_body(&h, &scene->bodies[i]);
   for (uint32_t i = 0; i < scene->bone_count; ++i) add_bone(&h, &scene->bones[i]);
   add_connections(&h, scene);
+  for (uint32_t i = 0; i < scene->muscle_count; ++i) add_muscle(&h, &scene->muscles[i]);
   add_int(&h, scene->collider_count);
   for (uint32_t i = 0; i < scene->collider_count; ++i) add_collider(&h, &scene->colliders[i]);
   add_contact(&h, &scene->contact);
   const sn_solver_opts* solver = &scene->solver;
   add_int(&h, solver->linear);
   add_int(&h, solver->newton_max);
+  add_int(&h, solver->sharp);
   add_double(&h, solver->newton_tolerance);
   add_int(&h, solver->krylov_max);
   add_double(&h, solver->krylov_tolerance);
@@ -168,5 +228,7 @@ uint64_t sn_scene_fingerprint(const sn_scene* scene) {
   add_int(&h, solver->multigrid.degree);
   add_int(&h, solver->multigrid.coarsest);
   add_int(&h, solver->integrator);
+  add_int(&h, solver->pressure);
+  add_double(&h, solver->pressure_scale);
   return h.value;
 }

@@ -6,6 +6,7 @@
 #include "body/body_multigrid.h"
 #include "body/body_terms.h"
 #include "body/contact_levels.h"
+#include "body/muscle_levels.h"
 #include "scene/contacts.h"
 #include "scene/rigid_modes.h"
 #include "sinew/state.h"
@@ -26,8 +27,9 @@ struct sn_model {
   uint32_t body_count;        // built so far, which on failure may be fewer than the scene's
   size_t unknown_count;
   sn_contact_model contact;
-  uint8_t* held;       // nodes of all bodies that move as told (unknown_count / 3)
-  double force_scale;  // N
+  uint8_t* held;        // nodes of all bodies that move as told (unknown_count / 3)
+  double force_scale;   // N
+  double energy_scale;  // J
   uint64_t fingerprint;
   sn_memory_account memory;  // its own part
 };
@@ -38,11 +40,13 @@ struct sn_state {
   int frame;  // last one solved
   double time,
       time_before;  // frames, of the last pose and the one before; between frames in substeps
-  double entrance;  // share of gravity and of the way from the bind pose; 1 except in the preroll
-  bool solved;      // has a frame been solved? then the next one has a past to do work on
-  double* u;        // displacements of all nodes, m (unknown_count)
-  double work;      // done by bones, constraints and loads so far, J
+  double
+      entrance;  // share of gravity, activation and the way from the bind pose; 1 except in the preroll
+  bool solved;  // has a frame been solved? then the next one has a past to do work on
+  double* u;    // displacements of all nodes, m (unknown_count)
+  double work;  // done by bones, constraints and loads so far, J
 
+  float *pressure, *pressure_before;  // of cells that keep theirs, now and when the step began
   double* u_before;  // of the step before, with inertia or contact; else NULL (unknown_count)
   // A dynamic scene's past, NULL in others (unknown_count). While a step is being solved `velocity`
   // holds where inertia alone would lead; what was before is then what the step starts from.
@@ -61,6 +65,9 @@ struct sn_state {
   sn_vec3** load_places;  // displacement at which each load acted before it (load_count), a body
   double* reactions;      // forces that hold the held nodes, N (3 x held nodes of all bodies)
 
+  // Of the tricubic body last shown, else NULL (SN_SLOPE_NUMBERS x nodes of the largest).
+  double* slopes;
+
   sn_contact_state contact;
   sn_term* terms;
   sn_problem problem;
@@ -68,10 +75,12 @@ struct sn_state {
   sn_jacobi jacobi;               // JACOBI_CG
   sn_body_multigrid* multigrids;  // MULTIGRID (body_count)
   sn_contact_levels* contact_levels;
+  sn_muscle_levels* muscle_levels;
   sn_rigid_modes rigid_modes;
   uint32_t multigrid_count;
   sn_preconditioner preconditioner;
   bool has_preconditioner;
+  sn_krylov krylov;
   sn_memory_account memory;  // its own part
 };
 
@@ -108,6 +117,12 @@ void sn_free_parts_balance(const sn_model* model, const sn_body* body, double* f
 
 // Memory and functions of the preconditioner that the scene asks for.
 sn_status sn_preconditioner_create(const sn_model* model, sn_state* state, sn_error* err);
+
+// The largest lambda / mu of all cells.
+double sn_model_largest_bulk(const sn_model* model);
+// Are cells' pressures unknowns? Then memory for them, and what solves for them.
+bool sn_pressures_are_kept(const sn_model* model);
+sn_status sn_pressures_create(const sn_model* model, sn_state* state, sn_error* err);
 
 // Newton steps that a frame may take.
 int sn_scene_most_newton(const sn_scene* scene);

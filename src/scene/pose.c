@@ -1,4 +1,4 @@
-// Bones, constraints and loads over time, and the work that they do.
+// Bones, constraints, loads and muscles over time, and the work that they do.
 #include "math/vec.h"
 #include "scene/model.h"
 
@@ -89,11 +89,18 @@ static void set_forces(const sn_model* model, const sn_state* state, const sn_bo
   if (state->tau == 0) sn_free_parts_balance(model, body, work->forces);
 }
 
+// `held` along the axes that are, `free` along the others.
+static sn_vec3 along_held(const sn_held_node* node, sn_vec3 held, sn_vec3 free) {
+  return sn_v3(node->free_axes & 1 ? free.x : held.x, node->free_axes & 2 ? free.y : held.y,
+               node->free_axes & 4 ? free.z : held.z);
+}
+
 static void move_held_nodes(const sn_body* body, const sn_state* state, double* u, sn_vec3* moves) {
   for (uint32_t h = 0; h < body->held_count; ++h) {
     sn_vec3 place = sn_octree_node_place(&body->tree, body->held[h].node);
     double* at = u + 3 * (size_t)body->held[h].node;
     sn_vec3 to = sn_rigid_displace(&state->fixed_poses[body->held[h].fixed], place);
+    to = along_held(&body->held[h], to, sn_load3(at));
     moves[h] = sn_sub(to, sn_load3(at));
     sn_store3(at, to);
   }
@@ -149,6 +156,7 @@ void sn_pose_restore(const sn_model* model, sn_state* state, double frame) {
     const sn_body* body = &model->bodies[b];
     set_tie_targets(body, state->bone_poses, &state->bodies[b], state->tie_moves[b]);
     set_forces(model, state, body, frame, &state->bodies[b]);
+    sn_muscles_activate(&body->muscles, &state->bodies[b].muscles, frame, state->entrance);
   }
 }
 
@@ -167,6 +175,10 @@ sn_status sn_pose_advance(const sn_model* model, sn_state* state, double frame, 
     sn_body_work* work = &state->bodies[b];
     set_tie_targets(body, state->bone_poses, work, state->tie_moves[b]);
     set_forces(model, state, body, frame, work);
+    sn_muscles_activate(&body->muscles, &work->muscles, frame, state->entrance);
+    if (state->solved) {
+      state->work += sn_muscles_half_work(&body->muscles, &work->muscles, state->pool, u);
+    }
     move_held_nodes(body, state, u, state->held_moves[b]);
     if (state->solved) {
       for (uint32_t t = 0; t < body->tie_count; ++t) {
@@ -198,7 +210,8 @@ static void find_reactions(const sn_model* model, sn_state* state) {
   for (uint32_t b = 0; b < model->body_count; ++b) {
     const sn_body* body = &model->bodies[b];
     for (uint32_t h = 0; h < body->held_count; ++h, reaction += 3) {
-      sn_store3(reaction, sn_load3(gradient + body->begin + 3 * (size_t)body->held[h].node));
+      sn_vec3 force = sn_load3(gradient + body->begin + 3 * (size_t)body->held[h].node);
+      sn_store3(reaction, along_held(&body->held[h], force, sn_v3(0, 0, 0)));
     }
   }
 }
@@ -212,6 +225,7 @@ void sn_pose_finish(const sn_model* model, sn_state* state) {
     state->work += half_work_of_ties(body, &state->bodies[b], state->tie_moves[b], u);
     state->work += half_work_of_held(body, reactions, state->held_moves[b]);
     state->work += work_of_loads(body, state, state->load_places[b], u);
+    state->work += sn_muscles_half_work(&body->muscles, &state->bodies[b].muscles, state->pool, u);
     reactions += 3 * (size_t)body->held_count;
   }
   if (state->solved) state->work += state->contact.report.work;

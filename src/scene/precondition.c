@@ -21,7 +21,8 @@ static void update(void* ctx, sn_pool* pool, sn_fit fit) {
     sn_body_multigrid* m = &state->multigrids[b];
     sn_mg_level* finest = &m->levels[0];
     sn_vector_narrow(pool, finest->unknown_count, sum + m->body->begin, finest->springs);
-    if (m->more) sn_contact_levels_update(&state->contact_levels[b]);
+    if (state->contact.model->contact.any) sn_contact_levels_update(&state->contact_levels[b]);
+    if (m->body->muscles.count > 0) sn_muscle_levels_update(&state->muscle_levels[b], pool);
     sn_body_multigrid_update(m, pool, fit);
   }
   sn_rigid_modes_update(&state->rigid_modes, state->contact.model->bodies, state->multigrid_count,
@@ -46,26 +47,66 @@ static void weaken(void* ctx) {
   for (uint32_t b = 0; b < state->multigrid_count; ++b) sn_mg_weaken(&state->multigrids[b].mg);
 }
 
+// lambda / mu above which Chebyshev takes less time than Jacobi; docs/theory/incompressible.md.
+#define CHEBYSHEV_PAYS 100.0
+
+static sn_mg_smoother choose_smoother(const sn_model* model) {
+  switch (model->scene->solver.multigrid.smoother) {
+    case SN_SMOOTHER_JACOBI:
+      return SN_MG_JACOBI;
+    case SN_SMOOTHER_CHEBYSHEV:
+      return SN_MG_CHEBYSHEV;
+    case SN_SMOOTHER_AUTO:
+      break;
+  }
+  bool stiff = sn_pressures_are_kept(model) || sn_model_largest_bulk(model) > CHEBYSHEV_PAYS;
+  return stiff ? SN_MG_CHEBYSHEV : SN_MG_JACOBI;
+}
+
+// With pressures kept a stronger smoother takes fewer iterations and no more time.
+#define KEPT_DEGREE 7
+
+static int choose_degree(const sn_model* model) {
+  const sn_multigrid_opts* asked = &model->scene->solver.multigrid;
+  bool strong = asked->smoother == SN_SMOOTHER_AUTO && sn_pressures_are_kept(model);
+  return strong && asked->degree < KEPT_DEGREE ? KEPT_DEGREE : asked->degree;
+}
+
+// What acts on a body's levels beside its flesh.
+static sn_status add_more_stiffness(const sn_model* model, sn_state* state, uint32_t b,
+                                    sn_error* err) {
+  const sn_body* body = &model->bodies[b];
+  const sn_hierarchy* hierarchy = &model->hierarchies[b];
+  if (body->muscles.count > 0) {
+    sn_muscle_levels* levels = &state->muscle_levels[b];
+    SN_TRY(sn_muscle_levels_create(&body->muscles, &state->bodies[b].muscles, hierarchy,
+                                   state->arena, levels, err));
+    sn_body_multigrid_add(&state->multigrids[b], &levels->more);
+  }
+  if (!model->contact.any) return SN_OK;
+  sn_contact_levels* levels = &state->contact_levels[b];
+  SN_TRY(sn_contact_levels_create(&state->contact.set, body, hierarchy, state->arena, levels, err));
+  sn_body_multigrid_add(&state->multigrids[b], &levels->more);
+  return SN_OK;
+}
+
 static sn_status create_multigrid(const sn_model* model, sn_state* state, sn_error* err) {
   const sn_multigrid_opts* asked = &model->scene->solver.multigrid;
   sn_mg_opts opts = {
-      .smoother = asked->smoother == SN_SMOOTHER_CHEBYSHEV ? SN_MG_CHEBYSHEV : SN_MG_JACOBI,
+      .smoother = choose_smoother(model),
       .damping = asked->damping,
-      .degree = asked->degree,
+      .degree = choose_degree(model),
       .coarsest = asked->coarsest == SN_COARSEST_JACOBI ? SN_MG_JACOBI_16 : SN_MG_CHOLESKY};
   SN_TRY(SN_ARENA_NEW(state->arena, model->body_count, &state->multigrids, err));
   SN_TRY(SN_ARENA_NEW(state->arena, model->body_count, &state->contact_levels, err));
+  SN_TRY(SN_ARENA_NEW(state->arena, model->body_count, &state->muscle_levels, err));
   SN_TRY(sn_rigid_modes_create(state->arena, &state->rigid_modes, err));
   for (uint32_t b = 0; b < model->body_count; ++b) {
     SN_TRY(sn_body_multigrid_create(&model->bodies[b], &state->bodies[b].flesh,
                                     &model->hierarchies[b], opts, model->contact.any,
                                     state->newton.cg.product + model->bodies[b].begin, state->arena,
                                     &state->multigrids[b], err));
-    if (!model->contact.any) continue;
-    sn_contact_levels* levels = &state->contact_levels[b];
-    SN_TRY(sn_contact_levels_create(&state->contact.set, &model->bodies[b], &model->hierarchies[b],
-                                    state->arena, levels, err));
-    state->multigrids[b].more = &levels->more;
+    SN_TRY(add_more_stiffness(model, state, b, err));
   }
   state->multigrid_count = model->body_count;
   state->preconditioner = (sn_preconditioner){update, apply, weaken, state, true};
@@ -76,6 +117,7 @@ static sn_status create_multigrid(const sn_model* model, sn_state* state, sn_err
 sn_status sn_preconditioner_create(const sn_model* model, sn_state* state, sn_error* err) {
   switch (model->scene->solver.linear) {
     case SN_LINEAR_CG:
+    case SN_LINEAR_QMR:
       break;
     case SN_LINEAR_JACOBI_CG:
       state->jacobi.problem = &state->problem;
@@ -85,6 +127,7 @@ sn_status sn_preconditioner_create(const sn_model* model, sn_state* state, sn_er
       break;
     case SN_LINEAR_MULTIGRID:
     case SN_LINEAR_MULTIGRID_ONLY:
+    case SN_LINEAR_MINRES:
       return create_multigrid(model, state, err);
   }
   return SN_OK;

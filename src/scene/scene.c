@@ -6,10 +6,24 @@
 
 void sn_scene_destroy(sn_scene* scene) {
   if (!scene) return;
-  for (uint32_t i = 0; i < scene->body_count; ++i) sn_mesh_destroy(&scene->bodies[i].mesh);
+  for (uint32_t i = 0; i < scene->body_count; ++i) {
+    sn_body_desc* body = &scene->bodies[i];
+    sn_mesh_destroy(&body->mesh);
+    for (uint32_t k = 0; k < body->region_count; ++k) sn_mesh_destroy(&body->regions[k].mesh);
+  }
   for (uint32_t i = 0; i < scene->bone_count; ++i) sn_mesh_destroy(&scene->bones[i].mesh);
+  for (uint32_t i = 0; i < scene->muscle_count; ++i) sn_mesh_destroy(&scene->muscles[i].mesh);
   for (uint32_t i = 0; i < scene->collider_count; ++i) sn_mesh_destroy(&scene->colliders[i].mesh);
   sn_arena_destroy(scene->storage);  // the scene itself is in it
+}
+
+double sn_number_at(const sn_number_key* keys, uint32_t count, double frame) {
+  uint32_t k = 0;
+  if (frame <= keys[0].frame) return keys[0].value;
+  if (frame >= keys[count - 1].frame) return keys[count - 1].value;
+  while (keys[k + 1].frame < frame) ++k;
+  double t = (frame - keys[k].frame) / (keys[k + 1].frame - keys[k].frame);
+  return keys[k].value + t * (keys[k + 1].value - keys[k].value);
 }
 
 static sn_vec3 mix(sn_vec3 a, sn_vec3 b, double t) { return sn_madd(a, t, sn_sub(b, a)); }

@@ -103,6 +103,16 @@ static sn_status create_past(const sn_model* model, sn_state* state, sn_error* e
   return SN_OK;
 }
 
+// One body at a time is shown.
+static sn_status create_slopes(const sn_model* model, sn_state* state, sn_error* err) {
+  size_t most = 0;
+  for (uint32_t b = 0; b < model->body_count; ++b) {
+    const sn_body* body = &model->bodies[b];
+    if (body->smooth.tree && body->tree.node_count > most) most = body->tree.node_count;
+  }
+  return most ? SN_ARENA_RAW(state->arena, SN_SLOPE_NUMBERS * most, &state->slopes, err) : SN_OK;
+}
+
 static sn_status create(const sn_model* model, sn_pool* pool, sn_state* state, sn_error* err) {
   sn_arena* arena = state->arena;
   const sn_scene* scene = model->scene;
@@ -114,16 +124,22 @@ static sn_status create(const sn_model* model, sn_pool* pool, sn_state* state, s
   SN_TRY(SN_ARENA_NEW(arena, scene->bone_count, &state->bone_poses, err));
   SN_TRY(SN_ARENA_NEW(arena, scene->fixed_count, &state->fixed_poses, err));
   SN_TRY(create_bodies(model, state, err));
+  SN_TRY(create_slopes(model, state, err));
   SN_TRY(sn_newton_work_create(model->unknown_count, sn_scene_most_newton(scene), arena,
                                &state->newton, err));
   int terms = SN_BODY_TERMS * (int)model->body_count;
   if (model->contact.any) state->terms[terms++] = sn_contact_term(&state->contact.set);
-  state->problem =
-      (sn_problem){model->unknown_count, state->terms, terms, model->held, model->force_scale};
+  state->problem = (sn_problem){.unknown_count = model->unknown_count,
+                                .terms = state->terms,
+                                .term_count = terms,
+                                .held = model->held,
+                                .force_scale = model->force_scale,
+                                .energy_scale = model->energy_scale};
   size_t held = 0, vectors = sn_arena_lap(arena, &held);
   SN_TRY(sn_contacts_create(model, state, err));
   state->memory.bytes[SN_MEMORY_CONTACT] = sn_arena_lap(arena, &held);
   SN_TRY(sn_preconditioner_create(model, state, err));
+  SN_TRY(sn_pressures_create(model, state, err));
   count_memory(model, state, vectors, sn_arena_lap(arena, &held));
   return SN_OK;
 }
@@ -168,7 +184,7 @@ int sn_state_frame(const sn_state* state) { return state->frame; }
 
 typedef struct extract_job {
   const sn_body* body;
-  const double* u;
+  const double *u, *slopes;
   double unit;
   float* positions;
 } extract_job;
@@ -179,7 +195,7 @@ static void extract(void* ctx, size_t begin, size_t end) {
   const sn_body* body = job->body;
   for (size_t v = begin; v < end; ++v) {
     sn_vec3 rest = sn_load3(body->desc->mesh.positions + 3 * v);
-    sn_vec3 place = sn_add(rest, sn_body_vertex_move(body, job->u, v));
+    sn_vec3 place = sn_add(rest, sn_body_vertex_show(body, job->u, job->slopes, v));
     for (int i = 0; i < 3; ++i) job->positions[3 * v + i] = (float)(sn_axis(place, i) / job->unit);
   }
 }
@@ -187,7 +203,8 @@ static void extract(void* ctx, size_t begin, size_t end) {
 void sn_surface_extract(const sn_model* model, const sn_state* state, uint32_t body,
                         float* positions) {
   const sn_body* b = &model->bodies[body];
-  extract_job job = {b, state->u + b->begin, model->scene->unit, positions};
+  extract_job job = {b, state->u + b->begin, state->slopes, model->scene->unit, positions};
+  if (b->smooth.tree) sn_smooth_skin_update(&b->smooth, state->pool, job.u, state->slopes);
   sn_parallel_for(state->pool, b->desc->mesh.vertex_count, 1024, extract, &job);
 }
 
@@ -198,7 +215,7 @@ typedef struct payload_part {
   size_t size;
 } payload_part;
 
-#define PAYLOAD_PARTS 12
+#define PAYLOAD_PARTS 13
 
 static size_t list_payload(const sn_model* model, const sn_state* state,
                            payload_part parts[PAYLOAD_PARTS]) {
@@ -208,6 +225,7 @@ static size_t list_payload(const sn_model* model, const sn_state* state,
   for (uint32_t b = 0; b < model->body_count; ++b) reactions += model->bodies[b].held_count;
   const payload_part all[PAYLOAD_PARTS] = {
       {state->u, vector},
+      {state->pressure, state->pressure ? state->problem.pressure_count * sizeof(float) : 0},
       {state->velocity, past},
       {state->velocity_before, past},
       {state->u_before, past},

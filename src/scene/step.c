@@ -1,5 +1,6 @@
 // One frame: the method, in the order in which it happens.
 #include <math.h>
+#include <string.h>
 
 #include "base/timer.h"
 #include "math/vec.h"
@@ -8,8 +9,10 @@
 
 // A residual at which a step is far from solved.
 #define LOST 0.01
-// Inverted cells, as a share, at which flesh is crushed: shorter steps do not solve it any better.
+// Inverted cells, as a share, at which flesh is crushed: from there shorter steps do not lead any better.
 #define CRUSHED 0.005
+// And from which laws that count volumes do not find back by themselves.
+#define TANGLED 0.02
 
 static double gravity_energy(const sn_model* model, const sn_state* state) {
   double sum = 0;
@@ -36,13 +39,11 @@ static void measure(const sn_model* model, sn_state* state, sn_frame_stats* stat
     stats->inverted += m.inverted;
     if (m.min_j < stats->min_j) stats->min_j = m.min_j;
     stats->energy_elastic +=
-        sn_flesh_evaluate(&body->flesh, state->pool, &state->bodies[b].flesh, u, NULL);
-    for (uint32_t e = 0; e < body->tree.cell_count; ++e) {
-      double h = sn_octree_edge(&body->tree, e);
-      rest_volume += h * h * h;
-    }
+        sn_flesh_evaluate(&body->flesh, state->pool, &state->bodies[b].flesh, u, NULL) +
+        sn_muscles_energy(&body->muscles, &state->bodies[b].muscles, state->pool, u);
+    rest_volume += m.rest;
     stats->elements += body->tree.cell_count;
-    stats->unknowns += 3 * ((uint64_t)body->tree.node_count - body->held_count);
+    stats->unknowns += 3 * (uint64_t)body->tree.node_count - body->held_unknown_count;
   }
   stats->volume_error = stats->volume / rest_volume - 1;
   stats->energy_gravity = gravity_energy(model, state);
@@ -63,12 +64,14 @@ static sn_newton_opts newton_options(const sn_model* model, const sn_state* stat
   return (sn_newton_opts){
       .max = solver->newton_max,
       .tolerance = solver->newton_tolerance,
-      .krylov_max = solver->krylov_max ? solver->krylov_max
-                    : multigrid        ? 20
-                                       : 400,
+      .krylov_max = solver->krylov_max                  ? solver->krylov_max
+                    : state->problem.pressure_count > 0 ? multigrid ? 200 : 2000
+                    : multigrid                         ? 20
+                                                        : 400,
       .krylov_tolerance = solver->krylov_tolerance,
       .preconditioner = state->has_preconditioner ? &state->preconditioner : NULL,
-      .stationary = solver->linear == SN_LINEAR_MULTIGRID_ONLY};
+      .krylov = state->krylov,
+      .sharp = solver->sharp};
 }
 
 static void begin_step(const sn_model* model, sn_state* state, double seconds) {
@@ -77,6 +80,8 @@ static void begin_step(const sn_model* model, sn_state* state, double seconds) {
   } else if (state->u_before) {
     sn_vector_copy(state->pool, model->unknown_count, state->u, state->u_before);
   }
+  size_t pressures = state->pressure ? state->problem.pressure_count : 0;
+  if (pressures > 0) memcpy(state->pressure_before, state->pressure, pressures * sizeof(float));
   sn_contacts_begin(model, state, seconds > 0 ? seconds * model->scene->fps : 1);
 }
 
@@ -91,6 +96,46 @@ static void choose_start(const sn_model* model, sn_state* state) {
   if (there < here) sn_vector_copy(state->pool, model->unknown_count, guess, state->u);
 }
 
+// The largest share of a body's cells that is inside out; of all bodies, or of those with other laws than
+// the corotated one.
+static double inverted_share(const sn_model* model, const sn_state* state, bool all) {
+  double most = 0;
+  for (uint32_t b = 0; b < model->body_count; ++b) {
+    const sn_body* body = &model->bodies[b];
+    if (!all && body->flesh.form == SN_FORM_COROTATED) continue;
+    sn_flesh_measure m = sn_flesh_get_measure(&body->flesh, state->pool, state->u + body->begin);
+    most = fmax(most, (double)m.inverted / body->tree.cell_count);
+  }
+  return most;
+}
+
+static bool is_tangled(const sn_model* model, const sn_state* state) {
+  return inverted_share(model, state, false) > TANGLED;
+}
+
+static void ease(const sn_model* model, sn_state* state, bool eased) {
+  for (uint32_t b = 0; b < model->body_count; ++b) {
+    state->bodies[b].flesh.eased = eased;
+    if (state->multigrid_count > 0) sn_body_multigrid_ease(&state->multigrids[b], eased);
+  }
+}
+
+// Laws with powers of J have valleys far from rest: out of a tangle flesh goes by the corotated law, at the
+// pressures it has, and is its own again where it is in order.
+static sn_newton_result untangle(const sn_model* model, sn_state* state, sn_newton_opts opts,
+                                 sn_newton_work* work) {
+  sn_problem plain = state->problem;
+  plain.pressure_space_count = 0;
+  plain.pressure_count = 0;
+  plain.mixed = false;
+  if (opts.krylov != SN_KRYLOV_NONE) opts.krylov = SN_KRYLOV_CG;
+  opts.tolerance = fmax(opts.tolerance, 0.05);
+  ease(model, state, true);
+  sn_newton_result result = sn_newton_solve(&plain, state->pool, &opts, work, state->u);
+  ease(model, state, false);
+  return result;
+}
+
 // Find the state at the pose of `time`, in balance or, with a duration, by a step of time.
 static sn_status try_pose(const sn_model* model, sn_state* state, double time, double seconds,
                           sn_frame_stats* stats, sn_error* err) {
@@ -101,27 +146,21 @@ static sn_status try_pose(const sn_model* model, sn_state* state, double time, d
   SN_TRY(sn_pose_advance(model, state, time, err));  // bones, constraints, loads
   choose_start(model, state);
   for (int pass = 1;; ++pass) {
-    sn_newton_result newton = sn_newton_solve(&state->problem, state->pool, &opts, &work, state->u);
+    bool tangled = is_tangled(model, state);
+    sn_newton_result newton =
+        tangled ? untangle(model, state, opts, &work)
+                : sn_newton_solve(&state->problem, state->pool, &opts, &work, state->u);
     work.krylov += newton.steps;
     stats->newton += newton.steps;
     stats->residual = newton.residual;
-    stats->stop = (sn_stop)newton.stop;
+    stats->stop = tangled ? SN_STOP_MAX : (sn_stop)newton.stop;
+    if (tangled && pass < SN_CONTACT_PASSES && !is_tangled(model, state)) continue;
     // What went through something on the way has to go another; what touches may take longer.
     bool settled = newton.stop != SN_NEWTON_MAX || state->contact.set.block_count == 0;
     if (pass == SN_CONTACT_PASSES) break;
     if (sn_contacts_find_more(model, state) == 0 && settled) break;
   }
   return SN_OK;
-}
-
-static bool is_crushed(const sn_model* model, const sn_state* state) {
-  bool crushed = false;
-  for (uint32_t b = 0; b < model->body_count; ++b) {
-    const sn_body* body = &model->bodies[b];
-    sn_flesh_measure m = sn_flesh_get_measure(&body->flesh, state->pool, state->u + body->begin);
-    crushed = crushed || (double)m.inverted > CRUSHED * body->tree.cell_count;
-  }
-  return crushed;
 }
 
 // Back to where the step began. What was before that is not known any more.
@@ -131,6 +170,8 @@ static void rewind(const sn_model* model, sn_state* state, double work) {
     sn_vector_copy(state->pool, model->unknown_count, state->velocity_before, state->velocity);
     state->step_before = 0;
   }
+  size_t pressures = state->pressure ? state->problem.pressure_count : 0;
+  if (pressures > 0) memcpy(state->pressure, state->pressure_before, pressures * sizeof(float));
   state->work = work;
   sn_pose_restore(model, state, state->time_before);
 }
@@ -141,10 +182,11 @@ static sn_status solve_pose(const sn_model* model, sn_state* state, double time,
                             int halvings, sn_frame_stats* stats, sn_error* err) {
   double from = state->time, work = state->work;
   bool has_past = state->solved && state->u_before;
+  bool was_crushed = model->contact.any && inverted_share(model, state, true) > CRUSHED;
   SN_TRY(try_pose(model, state, time, seconds, stats, err));
   bool lost =
       stats->stop != SN_STOP_CONVERGED && stats->residual > LOST && state->contact.set.count > 0;
-  if (lost && has_past && halvings > 0 && !is_crushed(model, state)) {
+  if (lost && has_past && halvings > 0 && !was_crushed) {
     rewind(model, state, work);
     double half = 0.5 * (from + time);
     SN_TRY(solve_pose(model, state, half, 0.5 * seconds, halvings - 1, stats, err));

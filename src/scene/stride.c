@@ -6,6 +6,7 @@
 
 #include "math/vec.h"
 #include "scene/model.h"
+#include "solve/vector.h"
 
 // A step longer than the one before by more than this starts anew: BDF2 is stable up to 1 + sqrt(2).
 #define LONGEST_GROWTH 2.0
@@ -79,7 +80,7 @@ void sn_stride_begin(const sn_model* model, sn_state* state, double seconds) {
 const double* sn_stride_guess(const sn_model* model, sn_state* state) {
   double* guess = state->newton.trial;
   for (size_t i = 0; i < model->unknown_count; ++i) {
-    guess[i] = model->held[i / 3] ? state->u[i] : state->velocity[i];
+    guess[i] = sn_is_held(model->held, i) ? state->u[i] : state->velocity[i];
   }
   return guess;
 }

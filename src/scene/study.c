@@ -32,17 +32,35 @@ static void set_random(const sn_model* model, const sn_study_opts* opts, double*
   sn_random random = sn_random_seeded(opts->seed);
   for (size_t i = 0; i < model->unknown_count; ++i) {
     double value = opts->amount * sn_random_symmetric(&random);
-    u[i] = model->held[i / 3] ? 0 : value;
+    u[i] = sn_is_held(model->held, i) ? 0 : value;
+  }
+}
+
+static void set_weight(const sn_model* model, double* b) {
+  for (uint32_t k = 0; k < model->body_count; ++k) {
+    const sn_body* body = &model->bodies[k];
+    for (uint32_t n = 0; n < body->tree.node_count; ++n) {
+      double* at = b + body->begin + 3 * (size_t)n;
+      at[0] = at[2] = 0;
+      at[1] = -9.81 * body->node_mass[n];
+    }
   }
 }
 
 static const sn_preconditioner* choose_preconditioner(sn_state* state, const sn_study_opts* opts,
                                                       double* diagonal, sn_preconditioner* jacobi) {
-  if (opts->linear == SN_LINEAR_CG) return NULL;
+  if (opts->linear == SN_LINEAR_CG || opts->linear == SN_LINEAR_QMR) return NULL;
   if (opts->linear != SN_LINEAR_JACOBI_CG) return &state->preconditioner;
   state->jacobi = (sn_jacobi){&state->problem, diagonal};
   *jacobi = sn_jacobi_preconditioner(&state->jacobi);
   return jacobi;
+}
+
+static sn_krylov choose_krylov(const sn_state* state, const sn_study_opts* opts) {
+  if (opts->linear == SN_LINEAR_MULTIGRID_ONLY) return SN_KRYLOV_NONE;
+  bool own = opts->linear == SN_LINEAR_MINRES || opts->linear == SN_LINEAR_QMR ||
+             opts->linear == SN_LINEAR_MULTIGRID;
+  return own ? state->krylov : SN_KRYLOV_CG;
 }
 
 static sn_status solve(const sn_model* model, sn_state* state, const sn_study_opts* opts,
@@ -53,7 +71,7 @@ static sn_status solve(const sn_model* model, sn_state* state, const sn_study_op
   SN_TRY(SN_ARENA_NEW(arena, n, &diagonal, err));
   sn_preconditioner jacobi;
   const sn_preconditioner* preconditioner = choose_preconditioner(state, opts, diagonal, &jacobi);
-  sn_vector_fill(state->pool, n, 0, rest);
+  if (!opts->here) sn_vector_fill(state->pool, n, 0, rest);
   double setup_begin = sn_seconds();
   sn_problem_linearise(&state->problem, state->pool, rest);
   if (preconditioner) preconditioner->update(preconditioner->ctx, state->pool, SN_FIT_FRAME);
@@ -62,8 +80,9 @@ static sn_status solve(const sn_model* model, sn_state* state, const sn_study_op
 
   // K d = b. Without a load x = start + d with K d = -K start: zero is the solution, x the error.
   study s = {.opts = opts, .start = start, .count = n};
-  if (opts->load) {
-    memcpy(b, opts->load, n * sizeof *b);
+  if (opts->load || opts->weight) {
+    if (opts->load) memcpy(b, opts->load, n * sizeof *b);
+    if (opts->weight) set_weight(model, b);
     sn_vector_mask(state->pool, n, model->held, 0, b);
   } else {
     set_random(model, opts, start);
@@ -75,14 +94,12 @@ static sn_status solve(const sn_model* model, sn_state* state, const sn_study_op
                    .preconditioner = preconditioner,
                    .max = opts->max,
                    .tolerance = opts->tolerance,
-                   .watch = opts->watch && !opts->load ? watch : NULL,
+                   .watch = opts->watch && !opts->load && !opts->weight ? watch : NULL,
                    .watch_ctx = &s};
-  sn_cg_work work = state->newton.cg;
-  work.residual = state->newton.trial_gradient;
   double begin = sn_seconds();
   sn_cg_result solved =
-      (opts->linear == SN_LINEAR_MULTIGRID_ONLY ? sn_stationary_solve : sn_cg_solve)(
-          &state->problem, state->pool, &cg, &work, b, state->newton.step);
+      sn_newton_solve_linear(&state->problem, state->pool, choose_krylov(state, opts), &cg,
+                             &state->newton, b, state->newton.step);
   *result = (sn_study_result){.iterations = solved.iterations,
                               .seconds = sn_seconds() - begin,
                               .setup_seconds = setup_seconds,
@@ -99,7 +116,8 @@ static sn_status solve(const sn_model* model, sn_state* state, const sn_study_op
 
 sn_status sn_state_study(const sn_model* model, sn_state* state, const sn_study_opts* opts,
                          sn_study_result* result, sn_error* err) {
-  bool multigrid = opts->linear == SN_LINEAR_MULTIGRID || opts->linear == SN_LINEAR_MULTIGRID_ONLY;
+  bool multigrid = opts->linear == SN_LINEAR_MULTIGRID ||
+                   opts->linear == SN_LINEAR_MULTIGRID_ONLY || opts->linear == SN_LINEAR_MINRES;
   SN_CHECK(!multigrid || state->multigrid_count > 0, err, SN_ERR_USAGE,
            "study: the scene's solver is not multigrid; expected \"linear\": \"multigrid\"");
   sn_arena* arena;
@@ -118,7 +136,8 @@ static double pass_bytes(const sn_body* body, sn_time_what what) {
   double packets = f->packet_count, listed = f->node_starts[f->chunk_count];
   double packet_bytes =
       SN_FAMILY_LANES * (SN_FAMILY_POINTS * sizeof *f->local + sizeof *f->hanging);
-  double tangent_bytes = SN_PACKET_CELLS * SN_TANGENT_SIZE * sizeof(float);
+  double tangent_bytes =
+      SN_PACKET_CELLS * (SN_TANGENT_L + SN_HESSIAN_NUMBERS_COROTATED) * sizeof(float);
   double exact_bytes = SN_PACKET_CELLS * sizeof(float[6]);
   if (what == SN_TIME_POLAR) {
     // u read; F written, read and replaced by R, L written twice, the material read

@@ -18,8 +18,9 @@ typedef struct sn_cg_opts {
   sn_hessian kind;
   const sn_preconditioner* preconditioner;  // NULL: none
   int max;
-  double tolerance;  // of |b - K x| / |b|
-  bool unverified;   // take the recursion's word for it
+  double tolerance;   // of |b - K x| / |b|
+  bool unverified;    // take the recursion's word for it
+  const double* gap;  // right side of the pressures; NULL: 0. Then x may point uphill.
   // Called after each iteration, the iterate being scale x; NULL: nobody watches.
   void (*watch)(void* ctx, int iteration, double scale, const double* x);
   void* watch_ctx;

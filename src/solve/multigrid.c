@@ -5,6 +5,7 @@
 
 #include "math/random.h"
 #include "solve/cholesky.h"
+#include "solve/vector.h"
 
 #define MIN_BLOCK 6144  // items; a multiple of 3
 #define POWER_ITERATIONS 12
@@ -52,7 +53,7 @@ sn_status sn_mg_create(sn_mg* mg, sn_arena* arena, sn_error* err) {
   const sn_mg_level* last = &mg->levels[mg->level_count - 1];
   SN_TRY(SN_ARENA_NEW(arena, last->unknown_count, &mg->unknowns, err));
   for (size_t i = 0; i < last->unknown_count; ++i) {
-    if (!last->held[i / 3]) mg->unknowns[mg->n++] = (uint32_t)i;
+    if (!sn_is_held(last->held, i)) mg->unknowns[mg->n++] = (uint32_t)i;
   }
   if (!coarsest_is_dense(mg)) return SN_OK;
   SN_TRY(SN_ARENA_NEW(arena, (size_t)mg->n * (size_t)mg->n, &mg->factor, err));
@@ -90,8 +91,11 @@ static void lower_residual(void* ctx, size_t begin, size_t end) {
   const vector_job* job = ctx;
   const sn_mg_level* l = job->level;
   for (size_t n = begin / 3; n < end / 3; ++n) {
-    float keep = l->held[n] ? 0 : 1;
-    for (size_t i = 3 * n; i < 3 * n + 3; ++i) l->r[i] = keep * (job->from[i] - l->y[i]);
+    uint8_t held = l->held[n];
+    for (size_t k = 0; k < 3; ++k) {
+      float keep = held && !(held & 2u << k) ? 0 : 1;
+      l->r[3 * n + k] = keep * (job->from[3 * n + k] - l->y[3 * n + k]);  // y may be r
+    }
   }
 }
 
@@ -194,7 +198,9 @@ static void solve_coarsest(const sn_mg* mg, const sn_mg_level* level, sn_pool* p
 static void mask_solution(void* ctx, size_t begin, size_t end) {
   const sn_mg_level* l = ((const vector_job*)ctx)->level;
   for (size_t n = begin / 3; n < end / 3; ++n) {
-    for (size_t i = 3 * n; l->held[n] && i < 3 * n + 3; ++i) l->x[i] = 0;
+    for (size_t i = 3 * n; l->held[n] && i < 3 * n + 3; ++i) {
+      if (sn_is_held(l->held, i)) l->x[i] = 0;
+    }
   }
 }
 
@@ -254,7 +260,7 @@ static double blocks_rayleigh(const sn_mg_level* l) {
     const float* x = l->b + 3 * (size_t)l->blocks.nodes[i];
     float y[3] = {0, 0, 0};
     add_product(l->blocks.diagonal[i], 1, x, y);
-    if (!l->held[l->blocks.nodes[i]]) sum += x[0] * y[0] + x[1] * y[1] + x[2] * y[2];
+    sum += x[0] * y[0] + x[1] * y[1] + x[2] * y[2];  // x is 0 where held
   }
   return sum;
 }
@@ -272,7 +278,7 @@ static void estimate_largest(sn_mg_level* level, sn_pool* pool) {
   sn_random random = sn_random_seeded(level->unknown_count);
   for (size_t i = 0; i < level->unknown_count; ++i) {
     float value = (float)sn_random_symmetric(&random);
-    level->b[i] = level->held[i / 3] ? 0 : value;
+    level->b[i] = sn_is_held(level->held, i) ? 0 : value;
   }
   vector_job product = {.level = level, .a = 0}, size = {.level = level, .a = 1};
   double largest = 1;
@@ -344,6 +350,22 @@ static void invert_block(const float m[6], float inverse[6]) {
   inverse[5] = (float)(s * (xy * xz - xx * yz));
 }
 
+// The inverse on the axes of a node that are free, 0 on those that are held.
+static void invert_free_part(const sn_mg_level* l, size_t at, const float m[6], float inverse[6]) {
+  static const int BESIDE[3][2] = {{3, 4}, {3, 5}, {4, 5}};
+  float part[6];
+  memcpy(part, m, sizeof part);
+  for (int k = 0; k < 3; ++k) {
+    if (!sn_is_held(l->held, at + (size_t)k)) continue;
+    part[k] = 1;
+    part[BESIDE[k][0]] = part[BESIDE[k][1]] = 0;
+  }
+  invert_block(part, inverse);
+  for (int k = 0; k < 3; ++k) {
+    if (sn_is_held(l->held, at + (size_t)k)) inverse[k] = 0;
+  }
+}
+
 // Whatever the diagonal has at nodes with blocks goes into these.
 static void set_block_diagonals(sn_mg_level* l) {
   for (uint32_t i = 0; i < l->blocks.count; ++i) {
@@ -353,18 +375,14 @@ static void set_block_diagonals(sn_mg_level* l) {
       diagonal[k] += l->r[at + k] + l->springs[at + k] + l->b[at + k];
       l->inverse_diagonal[at + k] = 0;
     }
-    if (l->held[l->blocks.nodes[i]]) {
-      memset(l->blocks.inverse[i], 0, sizeof *l->blocks.inverse);
-    } else {
-      invert_block(diagonal, l->blocks.inverse[i]);
-    }
+    invert_free_part(l, at, diagonal, l->blocks.inverse[i]);
   }
 }
 
 static void set_diagonal(void* ctx, size_t begin, size_t end) {
   const sn_mg_level* l = ((const vector_job*)ctx)->level;
   for (size_t i = begin; i < end; ++i) {
-    bool held = l->held[i / 3];
+    bool held = sn_is_held(l->held, i);
     float sum = l->r[i] + l->springs[i] + l->b[i];
     l->inverse_diagonal[i] = held || !(sum > 0) ? 0 : 1 / sum;
   }
@@ -374,7 +392,7 @@ static void set_diagonal(void* ctx, size_t begin, size_t end) {
 static void lower_springs(void* ctx, size_t begin, size_t end) {
   const sn_mg_level* l = ((const vector_job*)ctx)->level;
   for (size_t i = begin; i < end; ++i) {
-    l->r[i] = l->springs[i] + (l->held[i / 3] ? l->r[i] : 0);
+    l->r[i] = l->springs[i] + (sn_is_held(l->held, i) ? l->r[i] : 0);
   }
 }
 

@@ -30,7 +30,7 @@ typedef struct sn_mg_blocks {
 
 typedef struct sn_mg_level {
   size_t unknown_count;        // 3 x nodes
-  const uint8_t* held;         // nodes without unknowns
+  const uint8_t* held;         // nodes without unknowns, as in vector.h
   const sn_transfer* coarser;  // to the next level; NULL on the last
   // A = K + springs: y = A x; what it is on held nodes is of no interest.
   void (*multiply)(void* ctx, sn_pool* pool, const float* springs, const float* x, float* y);

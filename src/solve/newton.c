@@ -20,6 +20,11 @@
 #define ROUGHLY 10
 #define SHORT_STEP 0.3
 #define CALMER 0.3
+// A step that leaves more of the gradient than this gets nowhere with simpler products.
+#define SLOW 0.3
+#define LEAST_CARE 5e-4
+// Root mean square of what is wrong with the volumes that counts as a residual of 1.
+#define GAP_TOLERANCE 0.1
 #define MIN_STEP 1e-12
 #define MAX_STEP 1024.0
 
@@ -44,9 +49,13 @@ typedef struct newton {
   sn_newton_work* work;
   double* u;
   sn_evaluation at_u, at_trial;
-  double norm, residual;  // of the gradient at u, N, and over the forces in play
-  double rough;           // of a gradient at which the exact Hessian was of no use, N
-  double length;          // of the last step taken
+  double norm, forces;  // of the gradient at u, N, and over the forces in play
+  double residual;      // that or what is wrong with volumes, whichever is larger
+  double rough;         // of a gradient at which the exact Hessian was of no use, N
+  double length;        // of the last step taken
+  sn_problem part;      // the problem with its pressures held
+  bool holding;         // the step that is being made holds them
+  double care;          // factor on the tolerance of linear solves
 } newton;
 
 static double dot(const newton* n, const double* x, const double* y) {
@@ -55,8 +64,31 @@ static double dot(const newton* n, const double* x, const double* y) {
 
 static double residual(newton* n) {
   n->norm = sqrt(dot(n, n->work->gradient, n->work->gradient));
-  n->residual = n->norm == 0 ? 0 : n->norm / (n->at_u.forces + n->problem->force_scale);
+  n->forces = n->norm == 0 ? 0 : n->norm / (n->at_u.forces + n->problem->force_scale);
+  n->residual = n->forces;
+  if (n->problem->mixed) {
+    double gap = sn_pressures_find_gap(n->problem, n->pool, n->work->minres.gap);
+    n->residual = fmax(n->residual, gap / GAP_TOLERANCE);
+  }
   return n->residual;
+}
+
+sn_cg_result sn_newton_solve_linear(const sn_problem* problem, sn_pool* pool, sn_krylov krylov,
+                                    const sn_cg_opts* opts, const sn_newton_work* work,
+                                    const double* b, double* x) {
+  sn_cg_work cg = work->cg;
+  cg.residual = work->trial_gradient;  // not in use while a step is found
+  switch (krylov) {
+    case SN_KRYLOV_NONE:
+      return sn_stationary_solve(problem, pool, opts, &cg, b, x);
+    case SN_KRYLOV_MINRES:
+      return sn_minres_solve(problem, pool, opts, &work->minres, b, x);
+    case SN_KRYLOV_SQMR:
+      return sn_sqmr_solve(problem, pool, opts, &work->minres, b, x);
+    case SN_KRYLOV_CG:
+      break;
+  }
+  return sn_cg_solve(problem, pool, opts, &cg, b, x);
 }
 
 // K d = g with one kind of Hessian. False if negative curvature was met. The gradient may hold pulls of
@@ -67,15 +99,18 @@ static bool solve_with(newton* n, sn_hessian kind, int* iterations) {
   double share = norm > n->norm ? n->norm / norm : 1;
   double tolerance = n->opts->krylov_tolerance;
   if (n->residual > NEAR_BALANCE) tolerance = fmin(ROUGHLY * tolerance, 0.5);
-  sn_cg_opts opts = {.kind = kind,
-                     .preconditioner = n->opts->preconditioner,
-                     .max = n->opts->krylov_max,
-                     .tolerance = share * tolerance,
-                     .unverified = true};  // the next gradient tells
-  sn_cg_work cg = work->cg;
-  cg.residual = work->trial_gradient;  // not in use while CG runs
-  sn_cg_result result = (n->opts->stationary ? sn_stationary_solve : sn_cg_solve)(
-      n->problem, n->pool, &opts, &cg, work->gradient, work->step);
+  bool mixed = n->problem->mixed && !n->holding;
+  sn_cg_opts opts = {
+      .kind = kind,
+      .preconditioner = n->opts->preconditioner,
+      .max = n->opts->krylov_max,
+      .tolerance = n->care * share * tolerance,
+      // The next gradient tells; but a little of a kept pressure left is a lot of force.
+      .unverified = n->problem->pressure_count == 0 || n->problem->mixed,
+      .gap = mixed ? work->minres.gap : NULL};
+  sn_cg_result result = sn_newton_solve_linear(n->holding ? &n->part : n->problem, n->pool,
+                                               n->holding ? SN_KRYLOV_CG : n->opts->krylov, &opts,
+                                               work, work->gradient, work->step);
   *iterations += result.iterations;
   return result.stop != SN_CG_NEGATIVE;
 }
@@ -132,11 +167,24 @@ static bool search(newton* n, double slope) {
   return false;
 }
 
+// The pressures that come with the step, or back. What a step is searched by is the energy at them: with
+// A d + B^T p = g and B d - D p = q, its slope along -d is -d.A d, so that -d leads downhill.
+static void advance_pressures(newton* n, double t) {
+  sn_newton_work* work = n->work;
+  if (!n->problem->mixed || n->holding) return;
+  sn_pressures_advance(n->problem, n->pool, -t, work->minres.solution + n->problem->unknown_count);
+  n->at_u = sn_problem_evaluate(n->problem, n->pool, n->u, work->gradient);
+}
+
 // Take the step -d if it leads downhill. False if it does not.
 static bool take_step(newton* n) {
   sn_newton_work* work = n->work;
+  advance_pressures(n, 1);
   double slope = -dot(n, work->gradient, work->step);
-  if (!(slope < 0) || !search(n, slope)) return false;
+  if (!(slope < 0) || !search(n, slope)) {
+    advance_pressures(n, -1);
+    return false;
+  }
   sn_vector_copy(n->pool, n->problem->unknown_count, work->trial, n->u);
   double* gradient = work->gradient;
   work->gradient = work->trial_gradient;
@@ -166,11 +214,10 @@ static bool find_step(newton* n, sn_hessian kind, int* iterations) {
   return definite;
 }
 
-static bool newton_step(newton* n, bool first, int* iterations) {
+// A step with all kinds of Hessian that may serve.
+static bool step_with_hessians(newton* n, int* iterations) {
   const sn_preconditioner* m = n->opts->preconditioner;
-  sn_problem_linearise(n->problem, n->pool, n->u);
-  if (m) m->update(m->ctx, n->pool, first ? SN_FIT_FRAME : SN_FIT_STATE);
-  if (!n->opts->stationary && n->norm < n->rough) {
+  if (n->opts->krylov != SN_KRYLOV_NONE && n->norm < n->rough) {
     bool definite = find_step(n, SN_HESSIAN_EXACT, iterations);
     if ((definite || (m && m->strong)) && take_step(n)) {
       // Where the exact Hessian promises far too much it is not used again until things are calmer.
@@ -185,12 +232,49 @@ static bool newton_step(newton* n, bool first, int* iterations) {
   return take_step(n);
 }
 
+// A step at held pressures.
+static bool held_step(newton* n, int* iterations) {
+  n->holding = true;
+  bool taken = step_with_hessians(n, iterations);
+  n->holding = false;
+  return taken;
+}
+
+// Displacements and pressures at once, near balance: -d leads downhill if it is solved well enough. Far from
+// it, at held pressures: those that a step from there calls for are far off.
+static bool mixed_step(newton* n, int* iterations) {
+  if (n->forces > NEAR_BALANCE && held_step(n, iterations)) return true;
+  for (n->care = 1; n->care > LEAST_CARE; n->care *= 0.1) {
+    find_step(n, SN_HESSIAN_EXACT, iterations);
+    if (take_step(n)) break;
+  }
+  bool taken = n->care > LEAST_CARE;
+  n->care = 1;
+  return taken || held_step(n, iterations);
+}
+
+static bool newton_step(newton* n, bool first, int* iterations) {
+  const sn_preconditioner* m = n->opts->preconditioner;
+  sn_problem_linearise(n->problem, n->pool, n->u);
+  if (m) m->update(m->ctx, n->pool, first ? SN_FIT_FRAME : SN_FIT_STATE);
+  return n->problem->mixed ? mixed_step(n, iterations) : step_with_hessians(n, iterations);
+}
+
 sn_newton_result sn_newton_solve(const sn_problem* problem, sn_pool* pool,
                                  const sn_newton_opts* opts, sn_newton_work* work, double* u) {
-  newton n = {
-      .problem = problem, .pool = pool, .opts = opts, .work = work, .u = u, .rough = INFINITY};
+  newton n = {.problem = problem,
+              .pool = pool,
+              .opts = opts,
+              .work = work,
+              .u = u,
+              .rough = INFINITY,
+              .care = 1};
+  n.part = *problem;
+  n.part.pressure_space_count = 0;
+  n.part.pressure_count = 0;
   sn_newton_result result = {.stop = SN_NEWTON_MAX};
   n.at_u = sn_problem_evaluate(problem, pool, u, work->gradient);
+  sn_problem_sharpen(problem, opts->sharp);
   for (;;) {
     result.residual = residual(&n);
     result.energy = n.at_u.energy;
@@ -200,13 +284,16 @@ sn_newton_result sn_newton_solve(const sn_problem* problem, sn_pool* pool,
     }
     if (result.steps == opts->max) break;
     work->krylov[result.steps] = 0;
+    double before = n.norm;
     if (!newton_step(&n, result.steps == 0, &work->krylov[result.steps])) {
       result.stop = SN_NEWTON_STALLED;
       break;
     }
     result.steps++;
+    residual(&n);
+    if (result.steps > 1 && n.norm > SLOW * before) sn_problem_sharpen(problem, true);
     // Far from balance what would be brought up to date is far off itself.
-    if (residual(&n) < NEAR_BALANCE && sn_problem_refresh(problem, pool, u)) {
+    if (n.residual < NEAR_BALANCE && sn_problem_refresh(problem, pool, u)) {
       n.at_u = sn_problem_evaluate(problem, pool, u, work->gradient);
     }
   }

@@ -5,6 +5,15 @@
 
 #include "base/memory.h"
 #include "solve/cg.h"
+#include "solve/sqmr.h"
+
+// What solves the linear system of a step.
+typedef enum sn_krylov {
+  SN_KRYLOV_CG,
+  SN_KRYLOV_NONE,    // the preconditioner alone, again and again
+  SN_KRYLOV_MINRES,  // with the problem's pressures, if it has any
+  SN_KRYLOV_SQMR
+} sn_krylov;
 
 typedef struct sn_newton_opts {
   int max;           // steps
@@ -12,7 +21,8 @@ typedef struct sn_newton_opts {
   int krylov_max;    // CG iterations a step
   double krylov_tolerance;
   const sn_preconditioner* preconditioner;  // NULL: none
-  bool stationary;                          // the preconditioner alone, without CG
+  sn_krylov krylov;
+  bool sharp;  // exact products from the first step on
 } sn_newton_opts;
 
 typedef enum sn_newton_stop {
@@ -24,7 +34,8 @@ typedef enum sn_newton_stop {
 typedef struct sn_newton_work {
   double *gradient, *step, *trial, *trial_gradient;  // vectors
   sn_cg_work cg;  // without a residual: that is `trial_gradient`, while no step is being tried
-  int* krylov;    // CG iterations of each step (opts.max)
+  sn_minres_work minres;  // of MINRES and SQMR; created by whoever asks for them
+  int* krylov;            // Krylov iterations of each step (opts.max)
 } sn_newton_work;
 
 typedef struct sn_newton_result {
@@ -36,6 +47,12 @@ typedef struct sn_newton_result {
 
 sn_status sn_newton_work_create(size_t unknown_count, int max_steps, sn_arena* arena,
                                 sn_newton_work* work, sn_error* err);
+
+// K x = b by the method asked for; the preconditioner is in `opts`. `work.trial_gradient` and `trial` are
+// lost.
+sn_cg_result sn_newton_solve_linear(const sn_problem* problem, sn_pool* pool, sn_krylov krylov,
+                                    const sn_cg_opts* opts, const sn_newton_work* work,
+                                    const double* b, double* x);
 
 // Minimise from u, in place. Values of u at held nodes are kept.
 sn_newton_result sn_newton_solve(const sn_problem* problem, sn_pool* pool,

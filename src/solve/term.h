@@ -8,6 +8,7 @@
 
 #include "base/parallel.h"
 #include "math/hessian.h"
+#include "solve/pressure.h"
 
 typedef struct sn_term sn_term;
 
@@ -33,6 +34,10 @@ typedef struct sn_term_ops {
   // did. With d = NULL that g is taken back. NULL: never.
   bool (*foresee)(const sn_term* term, sn_pool* pool, const double* u, const double* d, double most,
                   double* g);
+  // Products are by default those of a simpler energy, which serve as well while steps get on (defect
+  // correction). With `on` they are those of this energy from the next linearisation. NULL: there is no
+  // difference.
+  void (*sharpen)(const sn_term* term, bool on);
 } sn_term_ops;
 
 // What multigrid makes of a term.
@@ -54,8 +59,13 @@ typedef struct sn_problem {
   size_t unknown_count;  // 3 x nodes of all spaces
   const sn_term* terms;
   int term_count;
-  const uint8_t* held;  // a node each (unknown_count / 3)
-  double force_scale;   // forces that count as none: those of strains of a millionth, N
+  const uint8_t* held;            // a node each, as in vector.h (unknown_count / 3)
+  double force_scale;             // forces that count as none: those of strains of a millionth, N
+  double energy_scale;            // size of what cancels within terms' energies, J
+  const sn_pressures* pressures;  // stiffness that the terms leave out of their products
+  int pressure_space_count;
+  size_t pressure_count;  // of all spaces
+  bool mixed;             // they are unknowns of Newton's method, not only of its linear solves
 } sn_problem;
 
 typedef struct sn_evaluation {
@@ -68,12 +78,17 @@ typedef struct sn_evaluation {
 // Energy at u and its gradient g, 0 on the held nodes.
 sn_evaluation sn_problem_evaluate(const sn_problem* problem, sn_pool* pool, const double* u,
                                   double* g);
-// y = K p on the free nodes, 0 on the held ones. p must be 0 on those.
+// y = K p on the free nodes, 0 on the held ones. p must be 0 on those. K is the whole stiffness; the part
+// A of it that is not left to pressures comes from the two after.
 void sn_problem_apply_d(const sn_problem* problem, sn_pool* pool, sn_hessian kind, const double* p,
                         double* y);
 void sn_problem_apply_f(const sn_problem* problem, sn_pool* pool, sn_hessian kind, const float* p,
                         float* y);
-// d = diagonal of the definite K, 1 on the held nodes.
+void sn_problem_apply_part_d(const sn_problem* problem, sn_pool* pool, sn_hessian kind,
+                             const double* p, double* y);
+void sn_problem_apply_part_f(const sn_problem* problem, sn_pool* pool, sn_hessian kind,
+                             const float* p, float* y);
+// d = diagonal of the definite A, 1 on the held nodes.
 void sn_problem_diagonal(const sn_problem* problem, sn_pool* pool, double* d);
 // True if a term's energy changed by it.
 bool sn_problem_refresh(const sn_problem* problem, sn_pool* pool, const double* u);
@@ -81,5 +96,7 @@ bool sn_problem_refresh(const sn_problem* problem, sn_pool* pool, const double* 
 bool sn_problem_foresee(const sn_problem* problem, sn_pool* pool, const double* u, const double* d,
                         double most, double* g);
 void sn_problem_linearise(const sn_problem* problem, sn_pool* pool, const double* u);
+// Exact products or the simpler ones: see sn_term_ops.
+void sn_problem_sharpen(const sn_problem* problem, bool on);
 
 #endif

@@ -72,14 +72,18 @@ static void divide(void* ctx, size_t begin, size_t end) {
 static void mask(void* ctx, size_t begin, size_t end) {
   const vector_job* job = ctx;
   for (size_t n = begin / 3; n < end / 3; ++n) {
-    for (size_t i = 3 * n; job->held[n] && i < 3 * n + 3; ++i) job->y[i] = job->a;
+    for (size_t i = 3 * n; job->held[n] && i < 3 * n + 3; ++i) {
+      if (sn_is_held(job->held, i)) job->y[i] = job->a;
+    }
   }
 }
 
 static void mask_f(void* ctx, size_t begin, size_t end) {
   const vector_job* job = ctx;
   for (size_t n = begin / 3; n < end / 3; ++n) {
-    for (size_t i = 3 * n; job->held[n] && i < 3 * n + 3; ++i) job->yf[i] = (float)job->a;
+    for (size_t i = 3 * n; job->held[n] && i < 3 * n + 3; ++i) {
+      if (sn_is_held(job->held, i)) job->yf[i] = (float)job->a;
+    }
   }
 }
 

@@ -24,7 +24,14 @@ void sn_vector_combine(sn_pool* pool, size_t n, double a, const double* x, doubl
 void sn_vector_scale_add_f(sn_pool* pool, size_t n, const float* x, double a, float* y);
 // y = x / d, item by item
 void sn_vector_divide(sn_pool* pool, size_t n, const double* x, const double* d, float* y);
-// y = value at the nodes marked in `held`, three items a node
+// Held nodes, a byte each: 0: free; 1: held; 2, 4 and 8 more: but free along x, y and z.
+#define SN_HELD(free_axes) ((uint8_t)(1 | (free_axes) << 1))
+// Is item i of a vector, three a node, held?
+static inline bool sn_is_held(const uint8_t* held, size_t i) {
+  return held[i / 3] && !(held[i / 3] >> (1 + i % 3) & 1);
+}
+
+// y = value where `held` says so
 void sn_vector_mask(sn_pool* pool, size_t n, const uint8_t* held, double value, double* y);
 void sn_vector_mask_f(sn_pool* pool, size_t n, const uint8_t* held, float value, float* y);
 double sn_vector_dot(sn_pool* pool, size_t n, const double* x, const double* y);

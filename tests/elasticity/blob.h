@@ -47,7 +47,7 @@ static inline void blob_finish(blob* b) {
   must(SN_ARENA_NEW(b->arena, tree->cell_count, &b->body.mu, &err), &err);
   must(SN_ARENA_NEW(b->arena, tree->cell_count, &b->body.lambda, &err), &err);
   for (uint32_t e = 0; e < tree->cell_count; ++e) b->body.mu[e] = b->body.lambda[e] = 1;
-  b->body.flesh = sn_flesh_make(tree, &b->body.families, b->body.mu, b->body.lambda);
+  b->body.flesh = sn_flesh_make(tree, &b->body.families, sn_body_tissue(&b->body));
   must(sn_body_work_create(&b->body, b->arena, &b->work, &err), &err);
 }
 
@@ -68,13 +68,13 @@ static inline bool blob_is_inside(const void* ctx, sn_vec3 point) {
   return sn_bvh_winding(ctx, point) > 0.5;
 }
 
-// The tree of the mesh, which is destroyed.
-static inline void blob_fill_mesh(blob* b, sn_mesh mesh, double cell, int coarsen) {
+// The tree of the mesh.
+static inline void blob_fill_mesh_kept(blob* b, const sn_mesh* mesh, double cell, int coarsen) {
   sn_error err = {0};
   sn_surface surface;
   sn_bvh bvh;
   blob_begin(b);
-  must(sn_surface_prepare(&mesh, b->arena, b->scratch, &surface, &err), &err);
+  must(sn_surface_prepare(mesh, b->arena, b->scratch, &surface, &err), &err);
   must(sn_bvh_build(&surface, b->arena, b->scratch, &bvh, &err), &err);
   sn_octree_seed seed = {&surface, true};
   sn_octree_input input = {.box = surface.box,
@@ -86,6 +86,11 @@ static inline void blob_fill_mesh(blob* b, sn_mesh mesh, double cell, int coarse
                            .inside_ctx = &bvh};
   must(sn_octree_build(&input, NULL, b->arena, b->scratch, &b->body.tree, &err), &err);
   blob_finish(b);
+}
+
+// The same for a mesh that is then destroyed.
+static inline void blob_fill_mesh(blob* b, sn_mesh mesh, double cell, int coarsen) {
+  blob_fill_mesh_kept(b, &mesh, cell, coarsen);
   sn_mesh_destroy(&mesh);
 }
 

@@ -44,7 +44,7 @@ static inline void fill_tube_mesh(tube* t) {
     t->weights[5 * v + 4] = upper;
     t->joints[5 * v + 3] = 1;
     t->joints[5 * v + 4] = 1;
-    t->heights[v] = upper;
+    t->heights[v] = 0.5f + upper;
   }
   uint32_t* to = t->triangles;
   for (uint32_t ring = 0; ring + 1 < TUBE_RINGS; ++ring) {

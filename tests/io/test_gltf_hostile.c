@@ -306,7 +306,7 @@ static const refusal refusals[] = {
     {SAMPLER "0.input=0", "samplers[0].input: found accessor 0 of type VEC3, expected one of type"},
     {SAMPLER "0.input=7", "samplers[0].input: found accessor 7, expected one of floats"},
     {SAMPLER "0.input=6",
-     "samplers[0].input: found key 1 at 0 s, expected times from 0 that ascend"},
+     "samplers[0].input: found key 1 at 0.5 s, expected times from 0 that ascend"},
     {SAMPLER "0.output=0",
      "samplers[0].output: found accessor 0 of type VEC3, expected one of type"},
     {SAMPLER "0.output=3", "samplers[0].output: found 20 values, expected 3 for 3 keys"},

@@ -25,12 +25,17 @@ static const char full_scene[] =
     "\"quasistatic\","
     " \"bodies\": [{\"name\": \"thigh\", \"type\": \"flesh\", \"surface\": \"tet.obj\", \"cell\": "
     "0.07,"
-    "   \"coarsen\": 3, \"material\": {\"model\": \"corotated\", \"young\": 3.3e4, \"poisson\": "
+    "   \"coarsen\": 3, \"least_fill\": 0.02, \"embedding\": \"tricubic\", \"material\": "
+    "{\"model\": \"corotated\", "
+    "\"young\": 3.3e4, \"poisson\": "
     "0.47},"
     "   \"density\": 1000.1, \"damping\": 0.003, \"drag\": 0.7, \"initial\": {\"translate\": [0.1, "
     "0.2, 0.3],"
     "   \"rotate\": [1, 2, 3, 4], \"velocity\": [0.7, 0, 0],"
-    "   \"scramble\": {\"kind\": \"random\", \"amount\": 1.5, \"seed\": 12345}}},"
+    "   \"scramble\": {\"kind\": \"random\", \"amount\": 1.5, \"seed\": 12345}},"
+    "   \"regions\": [{\"name\": \"fat\", \"mesh\": \"tet.obj\", \"material\": {\"mu\": 33.3, "
+    "\"lambda\": 7.7}, \"density\": 911.1, \"stiffness\": 0.7, \"weight\": 0.3}],"
+    "   \"maps\": {\"stiffness\": \"ones.csv\", \"fat\": \"ones.csv\", \"grip\": \"ones.csv\"}},"
     "  {\"surface\": \"tet.obj\", \"material\": {\"mu\": 4000.3, \"lambda\": 37000.1}},"
     "  {\"surface\": \"./sub/../tet.obj\"}],"
     " \"bones\": [{\"name\": \"femur\", \"capsule\": {\"from\": [0.1, 0.1, 0.1],"
@@ -40,13 +45,16 @@ static const char full_scene[] =
     "  {\"mesh\": \"tet.obj\"}],"
     " \"attachments\": [{\"body\": \"thigh\", \"bone\": \"femur\", \"where\": {\"near\": 0.013},"
     "   \"stiffness\": 33.3}, {\"body\": \"tet\", \"bone\": \"bone2\"}],"
-    " \"fixed\": [{\"body\": \"tet\", \"where\": {\"box\": [[-0.1, -0.1, -0.1], [0.1, 0.3, 0.7]]},"
+    " \"fixed\": [{\"body\": \"tet\", \"axes\": \"xz\", \"where\": {\"box\": [[-0.1, -0.1, -0.1], "
+    "[0.1, 0.3, 0.7]]},"
     "   \"motion\": [{\"frame\": 2, \"translate\": [0.3, 0.3, 0.3]}]},"
-    "  {\"body\": \"tet\", \"bone\": \"femur\", \"where\": \"inside\"}],"
+    "  {\"body\": \"tet\", \"bone\": \"femur\", \"where\": \"inside\"},"
+    "  {\"body\": \"thigh\", \"where\": {\"map\": \"grip\", \"above\": 0.7}}],"
     " \"forces\": [{\"body\": \"thigh\", \"where\": {\"group\": \"base\"}, \"force\": [0.1, 0.2, "
     "0.3]},"
     "  {\"body\": \"thigh\", \"traction\": [{\"frame\": 1, \"value\": [0, 0, 0]},"
-    "   {\"frame\": 9, \"value\": [0.1, 0.7, 0.9]}]}],"
+    "   {\"frame\": 9, \"value\": [0.1, 0.7, 0.9]}]},"
+    "  {\"body\": \"thigh\", \"where\": {\"map\": \"grip\"}, \"force\": [0.3, 0, 0]}],"
     " \"colliders\": [{\"name\": \"floor\", \"shape\": \"plane\", \"position\": [0.1, 0.2, 0.3],"
     "   \"normal\": [0.3, 0.1, 2], \"friction\": 0.7, \"stiffness\": 123.4},"
     "  {\"shape\": \"sphere\", \"position\": [0.1, 0.1, 0.3], \"radius\": 0.7},"
@@ -57,7 +65,8 @@ static const char full_scene[] =
     " \"contact\": {\"self\": false, \"stiffness\": 333.3, \"friction\": 0.11, \"thickness\": "
     "0.013,"
     "   \"ignore\": [[\"thigh\", \"floor\"], [\"stone\", \"tet\"], [\"tet\", \"tet\"]]},"
-    " \"solver\": {\"linear\": \"cg\", \"integrator\": \"euler\", \"newton\": {\"max\": 7, "
+    " \"solver\": {\"linear\": \"cg\", \"pressure\": \"condensed\", \"integrator\": \"euler\", "
+    "\"newton\": {\"max\": 7, "
     "\"tolerance\": 1e-4},"
     "   \"krylov\": {\"max\": 77, \"tolerance\": 0.03}, \"threads\": 3, \"precision\": \"double\"},"
     " \"output\": {\"formats\": [\"pc2\"], \"fields\": [], \"checkpoint_every\": 5,"
@@ -66,6 +75,7 @@ static const char full_scene[] =
 static int begin(void** state) {
   if (make_scratch_folder(state) != 0) return -1;
   scratch_write("tet.obj", tetrahedron, strlen(tetrahedron));
+  scratch_write("ones.csv", "1\n1\n1\n1\n", 8);
   return 0;
 }
 
@@ -85,8 +95,9 @@ static void a_minimal_scene_has_every_default(void** unused) {
   assert_int_equal(body->surface[0], '/');
   assert_int_equal(body->mesh.triangle_count, 4);
   assert_true(body->cell == 0.0 && body->coarsen == -1);
-  assert_true(body->material.mu == 12000.0 / (2.0 * (1.0 + 0.45)));
-  assert_true(body->material.lambda == 12000.0 * 0.45 / ((1.0 + 0.45) * (1.0 - 2.0 * 0.45)));
+  assert_true(body->embedding == SN_EMBEDDING_TRILINEAR && body->least_fill == 0);
+  assert_true(body->material.mu == 12000.0 / (2.0 * (1.0 + 0.47)));
+  assert_true(body->material.lambda == 12000.0 * 0.47 / ((1.0 + 0.47) * (1.0 - 2.0 * 0.47)));
   assert_true(body->density == 1060.0 && body->damping == 0.001 && body->drag == 0.0);
   const sn_rigid identity = {{{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}, {0, 0, 0}};
   assert_memory_equal(&body->initial, &identity, sizeof identity);
@@ -97,6 +108,8 @@ static void a_minimal_scene_has_every_default(void** unused) {
   assert_true(s->solver.newton_max == 10 && s->solver.newton_tolerance == 1e-3);
   assert_true(s->solver.krylov_max == 0 && s->solver.krylov_tolerance == 1e-2);
   assert_true(s->solver.threads == 0 && s->solver.integrator == SN_INTEGRATOR_BDF2);
+  assert_int_equal(s->solver.multigrid.smoother, SN_SMOOTHER_AUTO);
+  assert_true(s->solver.pressure == SN_PRESSURE_AUTO && s->solver.pressure_scale == 0);
   assert_int_equal(s->collider_count, 0);
   assert_true(s->contact.self && s->contact.stiffness == 500.0 && s->contact.friction == 0.3);
   assert_true(s->contact.thickness == 0.0 && s->contact.ignore_count == 0);
@@ -120,6 +133,7 @@ static void a_full_scene_is_read_in_metres(void** unused) {
 
   const sn_body_desc* body = &s->bodies[0];
   assert_true(body->cell == 0.07 * unit && body->coarsen == 3);
+  assert_true(body->embedding == SN_EMBEDDING_TRICUBIC && body->least_fill == 0.02);
   assert_true(body->damping == 0.003 && body->drag == 0.7);
   assert_true(body->mesh.positions[3] == 1.1 * unit);
   assert_true(body->material.mu == 3.3e4 / (2.0 * (1.0 + 0.47)));
@@ -146,6 +160,7 @@ static void a_full_scene_is_read_in_metres(void** unused) {
   assert_int_equal(s->attachments[1].where.kind, SN_WHERE_INSIDE);
   assert_true(s->fixed[0].bone == SN_NO_BONE && s->fixed[0].where.kind == SN_WHERE_BOX);
   assert_vector(s->fixed[0].where.box.hi, 0.1 * unit, 0.3 * unit, 0.7 * unit);
+  assert_true(s->fixed[0].axes == SN_HELD_XZ && s->fixed[1].axes == SN_HELD_XYZ);
   assert_int_equal(s->fixed[0].motion.key_count, 1);
   assert_true(s->fixed[1].bone == 0 && s->fixed[1].motion.keys == motion->keys);
   assert_true(!s->forces[0].is_traction && s->forces[0].key_count == 1);
@@ -189,6 +204,7 @@ static void assert_same_bodies(const sn_scene* a, const sn_scene* b) {
     assert_string_equal(p->surface, q->surface);
     assert_same_mesh(&p->mesh, &q->mesh);
     assert_true(p->coarsen == q->coarsen && p->scramble.kind == q->scramble.kind);
+    assert_true(p->embedding == q->embedding && p->least_fill == q->least_fill);
     assert_memory_equal(&p->cell, &q->cell, sizeof p->cell);
     assert_memory_equal(&p->material, &q->material, sizeof p->material);
     assert_true(p->density == q->density && p->damping == q->damping && p->drag == q->drag);
@@ -249,6 +265,7 @@ static void assert_same_scene(const sn_scene* a, const sn_scene* b) {
   for (uint32_t i = 0; i < a->fixed_count; ++i) {
     assert_true(a->fixed[i].body == b->fixed[i].body && a->fixed[i].bone == b->fixed[i].bone);
     assert_same_where(&a->fixed[i].where, &b->fixed[i].where);
+    assert_int_equal(a->fixed[i].axes, b->fixed[i].axes);
     assert_same_motion(&a->fixed[i].motion, &b->fixed[i].motion);
   }
   assert_int_equal(a->force_count, b->force_count);
@@ -363,6 +380,28 @@ static void assert_all_refused(const refusal* rows, size_t count) {
 #define WITH_BODY(rest) "{" Q ", \"bodies\": [{\"surface\": \"tet.obj\", " rest "}]}"
 #define WITH_BONE(rest) "{" BODY ", " Q ", " BONE ", " rest "}"
 
+static void solvers_for_pressures_are_read(void** unused) {
+  (void)unused;
+  static const struct {
+    const char* text;
+    sn_linear_solver linear;
+    sn_pressure_form pressure;
+  } ROWS[] = {
+      {WITH("\"solver\": {\"linear\": \"minres\"}"), SN_LINEAR_MINRES, SN_PRESSURE_AUTO},
+      {WITH("\"solver\": {\"linear\": \"qmr\", \"pressure\": \"condensed\"}"), SN_LINEAR_QMR,
+       SN_PRESSURE_CONDENSED},
+      {WITH("\"solver\": {\"pressure\": \"kept\", \"pressure_scale\": 2.5}"), SN_LINEAR_MULTIGRID,
+       SN_PRESSURE_KEPT},
+  };
+  for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; ++i) {
+    sn_scene* s = load_well(ROWS[i].text);
+    assert_int_equal(s->solver.linear, ROWS[i].linear);
+    assert_int_equal(s->solver.pressure, ROWS[i].pressure);
+    assert_true(s->solver.pressure_scale == (i == 2 ? 2.5 : 0));
+    sn_scene_destroy(s);
+  }
+}
+
 static void unknown_keys_name_the_nearest(void** unused) {
   (void)unused;
   const refusal rows[] = {
@@ -383,28 +422,21 @@ static void unknown_keys_name_the_nearest(void** unused) {
 static void what_is_not_there_yet_is_said_so(void** unused) {
   (void)unused;
   const refusal rows[] = {
-      {WITH("\"muscles\": []"), "muscles: not in this version"},
-      {WITH_BODY("\"regions\": []"), "bodies[0].regions: not in this version"},
-      {WITH_BODY("\"maps\": {}"), "bodies[0].maps: not in this version"},
       {WITH_BODY("\"type\": \"cloth\""), "bodies[0].type: \"cloth\" is not in this version"},
-      {WITH_BODY("\"material\": {\"model\": \"stvk\"}"),
-       "bodies[0].material.model: \"stvk\" is not in this version of Sinew (0.1.0); write "
-       "\"corotated\""},
       {"{" Q ", \"bodies\": [{\"surface\": \"arm.FBX#skin\"}]}",
        "bodies[0].surface: \".fbx\" is not in this version"},
       {WITH("\"bones\": [{\"mesh\": \"a.fbx\"}]"),
        "bones[0].mesh: \".fbx\" is not in this version"},
+      {WITH("\"muscles\": [{\"mesh\": \"a.fbx\"}]"),
+       "muscles[0].mesh: \".fbx\" is not in this version"},
       {WITH("\"colliders\": [{\"mesh\": \"a.fbx\"}]"),
        "colliders[0].mesh: \".fbx\" is not in this version"},
       {WITH("\"bones\": [{\"mesh\": \"tet.obj\", \"motion\": {\"from\": \"bone.pc2\", \"node\": "
             "\"a\"}}]"),
        "bones[0].motion.from: \".pc2\" is not in this version of Sinew (0.1.0); take a .glb"},
       {WITH("\"forces\": [{\"wind\": [1, 0, 0]}]"), "forces[0].wind: not in this version"},
-      {WITH("\"fixed\": [{\"where\": {\"map\": \"m\"}}]"),
-       "fixed[0].where.map: not in this version"},
       {WITH("\"solver\": {\"linear\": \"macroblock\"}"),
        "solver.linear: \"macroblock\" is not in this version of Sinew (0.1.0); write \"auto\""},
-      {WITH("\"solver\": {\"linear\": \"minres\"}"), "solver.linear: \"minres\" is not in this"},
       {WITH("\"output\": {\"formats\": [\"usda\"]}"), "output.formats[0]: \"usda\" is not in this"},
       {WITH("\"output\": {\"fields\": [\"J\"]}"), "output.fields[0]: \"J\" is not in this version"},
   };
@@ -445,6 +477,12 @@ static void values_of_the_world_are_checked(void** unused) {
       {"{" Q ", \"bodies\": {}}", "bodies: found an empty object, expected a list"},
       {"{" Q ", \"bodies\": [3]}", "bodies[0]: found 3, expected a body"},
       {WITH("\"solver\": {\"linear\": \"jakobi-cg\"}"), "did you mean \"jacobi-cg\"?"},
+      {WITH("\"solver\": {\"pressure\": \"condense\"}"), "did you mean \"condensed\"?"},
+      {WITH("\"solver\": {\"pressure\": \"keep\"}"),
+       "found \"keep\", expected \"auto\", \"condensed\" or \"kept\""},
+      {WITH("\"solver\": {\"pressure_scale\": -1}"), "solver.pressure_scale: found -1, expected"},
+      {WITH("\"solver\": {\"linear\": \"cg\", \"pressure\": \"kept\"}"),
+       "solver.pressure: found \"kept\", expected \"auto\" or \"condensed\""},
       {WITH("\"solver\": {\"integrator\": \"bdf1\"}"),
        "solver.integrator: found \"bdf1\", expected \"bdf2\" or \"euler\"; did you mean \"bdf2\"?"},
       {WITH("\"solver\": {\"newton\": {\"max\": 0}}"), "solver.newton.max: found 0, expected"},
@@ -493,6 +531,9 @@ static void values_of_bodies_are_checked(void** unused) {
        "bodies[0].cell: found \"fine\", expected a number above 0"},
       {WITH_BODY("\"coarsen\": -1"),
        "bodies[0].coarsen: found -1, expected a whole number from 0 to 16"},
+      {WITH_BODY("\"least_fill\": 0.6"),
+       "bodies[0].least_fill: found 0.6, expected a number from 0 to 0.5"},
+      {WITH_BODY("\"embedding\": \"cubic\""), "bodies[0].embedding: found \"cubic\", expected"},
       {WITH_BODY("\"material\": {\"young\": -3}"),
        "scene.json: bodies[0].material.young: found -3, expected a number above 0"},
       {WITH_BODY("\"material\": {\"poisson\": 0.5}"),
@@ -507,7 +548,8 @@ static void values_of_bodies_are_checked(void** unused) {
       {WITH_BODY("\"material\": \"fleshh\""),
        "bodies[0].material: found \"fleshh\", expected a library material; did you mean "
        "\"flesh\"?"},
-      {WITH_BODY("\"material\": \"steel\""), "expected a library material: \"flesh\""},
+      {WITH_BODY("\"material\": \"cast iron\""),
+       "expected a library material: \"flesh\", \"muscle\", "},
       {WITH_BODY("\"material\": 3"), "bodies[0].material: found 3, expected a library name or {"},
       {WITH_BODY("\"density\": 0"), "bodies[0].density: found 0, expected a number above 0"},
       {WITH_BODY("\"damping\": -1"), "bodies[0].damping: found -1, expected a number of 0 or more"},
@@ -588,6 +630,7 @@ static void values_of_bones_and_ties_are_checked(void** unused) {
       {WITH("\"fixed\": [{\"where\": \"inside\"}]"),
        "fixed[0].bone: found nothing, expected the name of the bone"},
       {WITH("\"fixed\": [{\"where\": {\"near\": 1}}]"), "fixed[0].bone: found nothing"},
+      {WITH("\"fixed\": [{\"where\": \"all\", \"axes\": \"zx\"}]"), "fixed[0].axes: found \"zx\""},
       {WITH("\"fixed\": [{\"where\": {\"box\": [[0,0,0]]}}]"),
        "where.box: found a list of 1, expected two corners"},
       {WITH("\"fixed\": [{\"where\": {\"box\": [[0,0,1], [1,1,0]]}}]"),
@@ -610,8 +653,8 @@ static void values_of_bones_and_ties_are_checked(void** unused) {
             "\"value\": [0,0,0]}]}]"),
        "forces[0].force[1].frame: found 4 after 5"},
       {WITH("\"forces\": [{\"force\": [0,0,0], \"where\": \"inside\"}]"),
-       "forces[0].where: found \"inside\", expected \"all\", {\"box\": [lo, hi]} or {\"group\": "
-       "\"name\"}"},
+       "forces[0].where: found \"inside\", expected \"all\", {\"box\": [lo, hi]}, {\"group\": "
+       "\"name\"} or {\"map\": \"name\", \"above\": 0.5}"},
       {WITH("\"forces\": [{\"force\": [0,0,0], \"where\": {\"near\": 1}}]"),
        "forces[0].where: found an object"},
   };
@@ -940,9 +983,11 @@ int main(void) {
       TEST(a_comma_locale_changes_nothing),
       TEST(a_scene_that_was_not_read_cannot_be_saved),
       TEST(syntax_errors_name_line_and_column),
+      TEST(solvers_for_pressures_are_read),
       TEST(unknown_keys_name_the_nearest),
       TEST(what_is_not_there_yet_is_said_so),
       TEST(values_of_the_world_are_checked),
+      TEST(solvers_for_pressures_are_read),
       TEST(values_of_bodies_are_checked),
       TEST(values_of_bones_and_ties_are_checked),
       TEST(names_are_found_for_the_nameless),

@@ -119,6 +119,32 @@ static void bits_are_always_the_same(void** unused) {
   assert_true(hash == 0xdb12800e471dffd6u);
 }
 
+static void logarithm_and_cube_root_agree_with_long_double(void** unused) {
+  (void)unused;
+  double worst[2] = {0.0, 0.0};
+  for (int i = 0; i < 1000000; ++i) {
+    double t = uniform(-1.0, 1.0);
+    double x = i % 3 == 0 ? exp2(1021.0 * t) : i % 3 == 1 ? exp2(2.0 * t) : 1.0 + 1e-3 * t;
+    worst[0] = fmax(worst[0], ulps(sn_ln(x), logl((long double)x)));
+    worst[1] = fmax(worst[1], ulps(sn_inverse_cbrt(x), 1.0L / cbrtl((long double)x)));
+  }
+  if (worst[0] > 1.0 || worst[1] > 1.5) fail_msg("%g and %g ulp", worst[0], worst[1]);
+}
+
+static void logarithm_and_cube_root_at_the_ends(void** unused) {
+  (void)unused;
+  assert_true(sn_ln(1.0) == 0.0 && sn_inverse_cbrt(1.0) == 1.0 && sn_inverse_cbrt(8.0) == 0.5);
+  assert_true(sn_ln(0.0) == -INFINITY && sn_inverse_cbrt(0.0) == INFINITY);
+  assert_true(sn_ln(INFINITY) == INFINITY && sn_inverse_cbrt(INFINITY) == 0.0);
+  assert_true(isnan(sn_ln(-1.0)) && isnan(sn_ln(NAN)));
+  assert_true(isnan(sn_inverse_cbrt(-1.0)) && isnan(sn_inverse_cbrt(NAN)));
+  const double tiny[] = {5e-324, 1e-310, 2.2e-308, 1.7e308};
+  for (size_t i = 0; i < sizeof tiny / sizeof *tiny; ++i) {
+    assert_true(ulps(sn_ln(tiny[i]), logl((long double)tiny[i])) < 2.0);
+    assert_true(ulps(sn_inverse_cbrt(tiny[i]), 1.0L / cbrtl((long double)tiny[i])) < 1.5);
+  }
+}
+
 static sn_quat turn(sn_vec3 axis, double angle) {
   double s = sn_sin(0.5 * angle) / sn_length(axis);
   return (sn_quat){s * axis.x, s * axis.y, s * axis.z, sn_cos(0.5 * angle)};
@@ -167,6 +193,8 @@ int main(void) {
       cmocka_unit_test(angles_without_meaning_give_nan),
       cmocka_unit_test(arctangent_agrees_with_long_double),
       cmocka_unit_test(arctangent_treats_zeros_and_infinities_as_c_does),
+      cmocka_unit_test(logarithm_and_cube_root_agree_with_long_double),
+      cmocka_unit_test(logarithm_and_cube_root_at_the_ends),
       cmocka_unit_test(bits_are_always_the_same),
       cmocka_unit_test(slerp_turns_at_constant_speed),
       cmocka_unit_test(slerp_takes_the_shorter_arc),

@@ -53,7 +53,8 @@ static inline void write_shot(const shot* s, bool fine, char* text, size_t size)
   snprintf(text, size,
            "{\"gravity\": 0, \"fps\": %d, \"max_substeps\": %s, \"bodies\": [{\"surface\": "
            "\"small.obj\", \"cell\": 0.04, \"coarsen\": 0,"
-           " \"material\": {\"young\": %s, \"poisson\": 0.4}}], \"contact\": {\"self\": false},"
+           " \"material\": {\"model\": \"corotated\", \"young\": %s, \"poisson\": 0.4}}],"
+           " \"contact\": {\"self\": false},"
            " \"solver\": {\"linear\": \"jacobi-cg\"},"
            " \"colliders\": [{%s, \"position\": [%.17g, %.17g, %.17g], \"motion\": [{\"frame\": 1},"
            "   {\"frame\": %d, \"translate\": [%.17g, %.17g, %.17g]}]}]}",

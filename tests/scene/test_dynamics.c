@@ -173,7 +173,7 @@ static loaded load_axial(const char* integrator, double young, double damping, d
       text, sizeof text,
       "{\"gravity\": 0, \"fps\": %.17g, \"bodies\": [{\"surface\": \"bar.obj\", \"cell\": 0.0625,"
       " \"coarsen\": 0, \"damping\": %.17g, \"density\": 1000,"
-      " \"material\": {\"young\": %.17g, \"poisson\": 0}}],"
+      " \"material\": {\"model\": \"corotated\", \"young\": %.17g, \"poisson\": 0}}],"
       " \"fixed\": [{\"where\": {\"box\": [[0, 0, 0], [0, 1, 1]]}}],"
       " \"contact\": {\"self\": false}, \"solver\": {\"integrator\": \"%s\","
       " \"newton\": {\"tolerance\": 1e-9}, \"krylov\": {\"tolerance\": 1e-4}}}",

@@ -50,8 +50,8 @@ static setup describe(sn_mesh mesh, double cell, double poisson) {
                       .mesh = mesh,
                       .cell = cell,
                       .coarsen = -1,
-                      .material = {young / (2 * (1 + poisson)),
-                                   young * poisson / ((1 + poisson) * (1 - 2 * poisson))},
+                      .material = {.mu = young / (2 * (1 + poisson)),
+                                   .lambda = young * poisson / ((1 + poisson) * (1 - 2 * poisson))},
                       .density = 1000,
                       .initial = {.rotate = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}},
                       .scramble = {.seed = 1}},
@@ -108,8 +108,8 @@ static void assert_symmetric_and_positive(setup* s) {
   sn_random random = sn_random_seeded(3);
   for (int trial = 0; trial < 3; ++trial) {
     for (size_t i = 0; i < n; ++i) {
-      r[i] = s->model->held[i / 3] ? 0 : sn_random_symmetric(&random);
-      q[i] = s->model->held[i / 3] ? 0 : sn_random_symmetric(&random);
+      r[i] = sn_is_held(s->model->held, i) ? 0 : sn_random_symmetric(&random);
+      q[i] = sn_is_held(s->model->held, i) ? 0 : sn_random_symmetric(&random);
     }
     m->apply(m->ctx, s->pool, r, z);
     m->apply(m->ctx, s->pool, q, w);
@@ -169,6 +169,24 @@ static void chebyshev_handles_near_incompressible_flesh(void** unused) {
       SN_SMOOTHER_CHEBYSHEV;
   assert_true(iterations(&soft, "nu 0.45, chebyshev") <= 20);
   assert_true(iterations(&hard, "nu 0.49, chebyshev") <= 30);
+}
+
+// Three planes of symmetry, and a face that is glued to what moves along its normal.
+static void nodes_held_along_single_axes_converge(void** unused) {
+  (void)unused;
+  static const sn_held_axes AXES[] = {SN_HELD_X, SN_HELD_Y, SN_HELD_Z, SN_HELD_XY};
+  static const sn_box FACES[] = {{{0, 0, 0}, {0, 1, 1}},
+                                 {{0, 0, 0}, {1, 0, 1}},
+                                 {{0, 0, 0}, {1, 1, 0}},
+                                 {{0, 0, 1}, {1, 1, 1}}};
+  for (int n = 16; n <= 32; n *= 2) {
+    setup s = describe(shape_unit_cube(), 1.0 / n, 0.3);
+    for (uint32_t k = 0; k < 4; ++k) {
+      hold(&s, FACES[k].lo, FACES[k].hi);
+      s.fixed[k].axes = AXES[k];
+    }
+    assert_true(iterations(&s, "held along single axes") <= 20);
+  }
 }
 
 static void springs_of_any_stiffness_converge(void** unused) {
@@ -354,6 +372,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(iterations_do_not_grow_with_size),
       cmocka_unit_test(chebyshev_handles_near_incompressible_flesh),
+      cmocka_unit_test(nodes_held_along_single_axes_converge),
       cmocka_unit_test(springs_of_any_stiffness_converge),
       cmocka_unit_test(jumps_of_1000_to_1_converge),
       cmocka_unit_test(half_the_cells_inverted_converge),

@@ -215,7 +215,7 @@ static void pulling_at_a_free_body_stretches_it_in_place(void** unused) {
   (void)unused;
   loaded l = load_scene(
       "{\"mode\": \"quasistatic\", \"bodies\": [{\"surface\": \"block.obj\", \"cell\": 0.1,"
-      " \"material\": {\"young\": 1000, \"poisson\": 0}}],"
+      " \"material\": {\"model\": \"corotated\", \"young\": 1000, \"poisson\": 0}}],"
       " \"forces\": [{\"where\": {\"box\": [[0, 0, 0], [0, 1, 1]]}, \"traction\": [-100, 0, 0]},"
       "  {\"where\": {\"box\": [[1.4, 0, 0], [1.4, 1, 1]]}, \"traction\": [100, 0, 0]}],"
       " \"solver\": {\"newton\": {\"max\": 20, \"tolerance\": 1e-9},"
@@ -241,7 +241,7 @@ static void a_stretched_bar_has_the_closed_form_stress_and_work(void** unused) {
   loaded l = load_scene(
       "{\"mode\": \"quasistatic\", \"frames\": [1, 3], \"gravity\": 0,"
       " \"bodies\": [{\"surface\": \"block.obj\", \"cell\": 0.1,"
-      "   \"material\": {\"young\": 1000, \"poisson\": 0}}],"
+      "   \"material\": {\"model\": \"corotated\", \"young\": 1000, \"poisson\": 0}}],"
       " \"fixed\": [{\"where\": {\"box\": [[0, 0, 0], [0, 1, 1]]}},"
       "  {\"where\": {\"box\": [[1.4, 0, 0], [1.4, 1, 1]]}, \"motion\": [{\"frame\": 1},"
       "   {\"frame\": 3, \"translate\": [0.7, 0, 0]}]}],"

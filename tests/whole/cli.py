@@ -210,7 +210,7 @@ def bad_scenes_are_refused_with_place_and_remedy():
         (dict(SCENE, forces=[{"where": {"box": [[5, 5, 5], [6, 6, 6]]}, "force": [1, 0, 0]}]), ["forces[0]"]),
         ('{"mode": "quasistatic",\n  "bodies": [}', ["scene.json:2:"]),
         ("", ["scene.json"]),
-        (dict(SCENE, muscles=[]), ["muscles", "version"]),
+        (changed("bodies.0.type", "cloth"), ["bodies[0].type", "version"]),
         (dict(SCENE, colliders=[{"shape": "plain"}]), ["colliders[0].shape", "plane"]),
         (changed("bodies.0.surface", "../../etc/passwd"), ["bodies[0].surface"]),
         (dict(SCENE, mode="quasistatics"), ["mode", "quasistatic"]),
@@ -319,8 +319,24 @@ def usage_errors_are_exit_1():
     for words, part in ((("rum",), "run"), ((), "usage"), (("run",), "scene"), (("flesh", "x.glb"), "version")):
         result = place.sinew(*words)
         expect(result.returncode == 1 and part in result.stderr, f"{words}: {result.returncode} {result.stderr!r}")
-    for words in (("--help",), ("--version",), ("run", "--help"), ("check", "--help"), ("bench", "--help")):
+    for words in (("--help",), ("--version",), ("run", "--help"), ("check", "--help"), ("bench", "--help"),
+                  ("materials", "--help")):
         expect(place.sinew(*words).returncode == 0, f"{words}")
+
+
+def materials_are_listed():
+    place = Place("materials")
+    library = json.loads(place.sinew("materials", "--json").stdout)
+    names = [entry["name"] for entry in library]
+    expect(len(names) > 10 and {"flesh", "muscle", "skin", "fat"} <= set(names), names)
+    listing = place.sinew("materials").stdout
+    for entry in library:
+        expect(entry["name"] in listing and entry["source"] and entry["density"] > 0, entry)
+        expect("model" in entry["material"], entry)
+    one = place.sinew("materials", "muscle").stdout
+    expect(one.startswith("muscle\n") and "skin" not in one, one)
+    result = place.sinew("materials", "muskle")
+    expect(result.returncode == 1 and "did you mean muscle" in result.stderr, result.stderr)
 
 
 def benchmarks_are_named():
