@@ -244,11 +244,13 @@ static bool held_step(newton* n, int* iterations) {
 // it, at held pressures: those that a step from there calls for are far off.
 static bool mixed_step(newton* n, int* iterations) {
   if (n->forces > NEAR_BALANCE && held_step(n, iterations)) return true;
-  for (n->care = 1; n->care > LEAST_CARE; n->care *= 0.1) {
+  bool taken = false;
+  int limit =
+      *iterations + n->opts->krylov_max;  // past it more care does not make a better solution
+  for (n->care = 1; n->care > LEAST_CARE && *iterations < limit && !taken; n->care *= 0.1) {
     find_step(n, SN_HESSIAN_EXACT, iterations);
-    if (take_step(n)) break;
+    taken = take_step(n);
   }
-  bool taken = n->care > LEAST_CARE;
   n->care = 1;
   return taken || held_step(n, iterations);
 }
