@@ -9,6 +9,7 @@
 #   make bench      the benchmarks; table and plots in out/bench
 #   make scenes     simulate every scene of scenes/; table, runs and pictures in out/scenes
 #   make pictures   every scene as a picture in out/pictures; the demo's in docs/pictures
+#   make blender    the add-on for Blender as build/sinew_blender.zip
 #   make install    into PREFIX (default /usr/local), below DESTDIR if given
 #   make clean      remove what was built
 #
@@ -22,7 +23,7 @@ JOBS        ?= $(shell nproc 2>/dev/null || echo 2)
 # The assets folder beside the checkout is optional; tests that want it are skipped without.
 run_tests = tools/run_tests.sh $(1) -j$(JOBS) $(2)
 
-.PHONY: all meshes deps demo test sanitize lint format bench scenes pictures install clean
+.PHONY: all meshes deps test_deps demo test sanitize lint format bench scenes pictures blender install clean
 
 # The meshes of the scenes are made, not kept.
 all: $(BUILD)/build.ninja
@@ -38,6 +39,9 @@ meshes:
 deps:
 	@tools/deps.sh
 
+test_deps:
+	@tools/deps.sh --test
+
 # Ninja itself runs CMake again when a CMakeLists.txt changes, so configuring is for the first time.
 $(BUILD)/build.ninja: | deps
 	cmake --preset release -B $(BUILD) $(CMAKE_FLAGS)
@@ -48,13 +52,13 @@ build-sanitize/build.ninja: | deps
 demo: all
 	@mkdir -p out/demo
 	$(BUILD)/samples/creature out/demo
-	$(BUILD)/sinew run out/demo/scene.json -o out/demo/run
+	$(BUILD)/sinew flesh out/demo/creature.glb -o out/demo/run --frames 1:24
 	$(BUILD)/sinew render out/demo/run --beside out/demo/skinned.pc2 -o out/demo/sheet.png
 	@echo
 	@echo "picture  $(CURDIR)/out/demo/sheet.png"
 	@echo "cache    $(CURDIR)/out/demo/run"
 
-test: all
+test: test_deps all
 	@$(call run_tests,$(BUILD))
 
 sanitize: build-sanitize/build.ninja
@@ -83,6 +87,10 @@ scenes: all
 
 pictures: demo
 	@tools/pictures.sh $(BUILD) out/pictures
+
+blender: $(BUILD)/build.ninja
+	@cmake --build $(BUILD) --target blender_zip
+	@echo "add-on   $(abspath $(BUILD))/sinew_blender.zip"
 
 install: all
 	@DESTDIR=$(DESTDIR) cmake --install $(BUILD) --prefix $(PREFIX)

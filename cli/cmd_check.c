@@ -16,7 +16,7 @@ static void print_levels(const sn_body_info* info, const char* separator) {
   }
 }
 
-static void print_regions(const sn_model* model, uint32_t body, const sn_body_info* info) {
+static void print_parts(const sn_model* model, uint32_t body, const sn_body_info* info) {
   for (uint32_t i = 0; i < info->region_count; ++i) {
     sn_region_info region = sn_model_region(model, body, i);
     printf("  region      %s: %.3g %% of the volume, %s\n", region.name, 100 * region.share,
@@ -27,6 +27,38 @@ static void print_regions(const sn_model* model, uint32_t body, const sn_body_in
     printf("  map         %s: %.4g to %.4g at the vertices, mean %.4g in the flesh; %s\n", map.name,
            map.least, map.most, map.mean, map.source ? map.source : "given");
   }
+  for (uint32_t i = 0; i < info->muscle_count; ++i) {
+    sn_muscle_info muscle = sn_model_muscle(model, body, i);
+    printf("  muscle      %s: %.3g %% of the volume, in %llu cells\n", muscle.name,
+           100 * muscle.share, (unsigned long long)muscle.cell_count);
+  }
+}
+
+// Do all triangles of a group follow?
+static bool group_follows(const sn_body_desc* body, uint32_t group) {
+  const sn_mesh_group* g = &body->mesh.groups[group];
+  if (!body->follow) return false;
+  for (uint32_t i = 0; i < g->triangle_count; ++i) {
+    if (!body->follow[g->triangles[i]]) return false;
+  }
+  return true;
+}
+
+static void print_followers(const sn_body_desc* body, const sn_body_info* info) {
+  if (info->part_count == 1 && info->following_vertex_count == 0) return;
+  printf("  parts       %u of the surface", info->part_count);
+  if (info->following_vertex_count == 0) {
+    printf(", all of flesh\n");
+    return;
+  }
+  printf("; %u follow, with %u vertices", info->following_part_count, info->following_vertex_count);
+  const char* before = ": ";
+  for (uint32_t g = 0; g < body->mesh.group_count; ++g) {
+    if (!group_follows(body, g)) continue;
+    printf("%s%s", before, body->mesh.groups[g].name);
+    before = ", ";
+  }
+  printf("\n");
 }
 
 // Names are those of the scene: JSON strings that need no escapes but these.
@@ -39,7 +71,7 @@ static void print_quoted(const char* text) {
   putchar('"');
 }
 
-static void print_regions_json(const sn_model* model, uint32_t body, const sn_body_info* info) {
+static void print_parts_json(const sn_model* model, uint32_t body, const sn_body_info* info) {
   printf(", \"regions\": [");
   for (uint32_t i = 0; i < info->region_count; ++i) {
     sn_region_info region = sn_model_region(model, body, i);
@@ -56,7 +88,30 @@ static void print_regions_json(const sn_model* model, uint32_t body, const sn_bo
     print_quoted(map.source ? map.source : "");
     printf(", \"least\": %.9g, \"mean\": %.9g, \"most\": %.9g}", map.least, map.mean, map.most);
   }
-  printf("]}");
+  printf("], \"muscles\": [");
+  for (uint32_t i = 0; i < info->muscle_count; ++i) {
+    sn_muscle_info muscle = sn_model_muscle(model, body, i);
+    printf(i ? ", {\"name\": " : "{\"name\": ");
+    print_quoted(muscle.name);
+    printf(", \"cells\": %llu, \"share\": %.9g}", (unsigned long long)muscle.cell_count,
+           muscle.share);
+  }
+  printf("]");
+}
+
+static void print_followers_json(const sn_body_desc* body, const sn_body_info* info) {
+  printf(
+      ", \"parts\": %u, \"following_parts\": %u, \"following_vertices\": %u, "
+      "\"following_groups\": [",
+      info->part_count, info->following_part_count, info->following_vertex_count);
+  const char* before = "";
+  for (uint32_t g = 0; g < body->mesh.group_count; ++g) {
+    if (!group_follows(body, g)) continue;
+    printf("%s", before);
+    print_quoted(body->mesh.groups[g].name);
+    before = ", ";
+  }
+  printf("]");
 }
 
 static void print_body(const sn_scene* scene, const sn_body_info* info) {
@@ -133,10 +188,13 @@ static void print_model(const check_options* o, const sn_scene* scene, const sn_
     if (o->json) {
       if (b) printf(", ");
       print_body_json(scene, &info, total * (double)info.cell_count / (double)cells);
-      print_regions_json(model, b, &info);
+      print_parts_json(model, b, &info);
+      print_followers_json(&scene->bodies[b], &info);
+      printf("}");
     } else {
       print_body(scene, &info);
-      print_regions(model, b, &info);
+      print_followers(&scene->bodies[b], &info);
+      print_parts(model, b, &info);
     }
   }
   if (o->json) {

@@ -124,7 +124,8 @@ static void close_collider(drawn_collider* collider) {
 static sn_status place_collider(picture* p, uint32_t c, int frame, sn_error* err) {
   const sn_collider_desc* desc = &p->scene->colliders[c];
   drawn_collider* collider = &p->colliders[c];
-  sn_rigid pose = sn_motion_at(&desc->motion, frame);
+  sn_affine moved = sn_motion_at(&desc->motion, frame);
+  sn_rigid pose = {moved.linear, moved.translate};  // colliders are not stretched
   close_collider(collider);
   sn_status status = sn_mesh_from_collider(desc, &pose, &p->view, &collider->mesh, err);
   if (status != SN_OK) return status;

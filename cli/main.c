@@ -1,6 +1,8 @@
 // sinew VERB ...: one file a verb, cmd_VERB.c.
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "commands.h"
 #include "options.h"
@@ -12,14 +14,14 @@ typedef struct verb {
 } verb;
 
 static const verb VERBS[] = {
+    {"flesh", "a rigged character in, simulated flesh out", command_flesh},
     {"run", "simulate a scene", command_run},
     {"check", "read and validate a scene, print what would be built", command_check},
     {"render", "pictures of a run, without a GPU", command_render},
     {"materials", "the material library, and where its numbers are from", command_materials},
     {"bench", "benchmarks and figures", command_bench},
-    {"flesh", "a rigged character in, simulated flesh out", NULL},
     {"view", "web viewer", NULL},
-    {"export", "other formats", NULL},
+    {"export", "a run in the formats of other programs", command_export},
     {NULL, NULL, NULL},
 };
 
@@ -47,7 +49,25 @@ static int unknown_verb(const char* name) {
   return SN_ERR_USAGE;
 }
 
+// A file opened while one of the three standard ones is closed would take its number, and receive
+// what is printed.
+static void keep_standard_files(void) {
+  int file;
+  do {
+    file = open("/dev/null", O_RDWR);
+  } while (file >= 0 && file <= STDERR_FILENO);
+  if (file > STDERR_FILENO) close(file);
+}
+
+// What was asked for on stdout has to arrive there.
+static int check_stdout(int code) {
+  if (fflush(stdout) == 0 && !ferror(stdout)) return code;
+  fprintf(stderr, "sinew: standard output: cannot be written\n");
+  return code == SN_OK ? SN_ERR_IO : code;
+}
+
 int main(int argc, char** argv) {
+  keep_standard_files();
   if (argc < 2) {
     print_usage(stderr);
     return SN_ERR_USAGE;
@@ -62,7 +82,7 @@ int main(int argc, char** argv) {
   }
   for (const verb* v = VERBS; v->name; ++v) {
     if (strcmp(argv[1], v->name) != 0) continue;
-    if (v->run) return v->run(argc - 1, argv + 1);
+    if (v->run) return check_stdout(v->run(argc - 1, argv + 1));
     fprintf(stderr, "sinew: %s: not in this version (%s)\n", v->name, SN_VERSION_STRING);
     return SN_ERR_USAGE;
   }

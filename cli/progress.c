@@ -12,19 +12,41 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-sn_status progress_start(const char* name, bool quiet, int first, int last, progress* p,
-                         sn_error* err) {
+// Of a line for programs: a control character in it, from the name of a file, would begin another.
+// That nobody reads it any more is no failure of the run.
+static void print_openjd(const char* kind, const char* text) {
+  printf("openjd_%s: ", kind);
+  for (; *text; ++text) putchar(*text > 0 && *text < 0x20 ? ' ' : *text);
+  putchar('\n');
+  fflush(stdout);
+  clearerr(stdout);
+}
+
+static void print_share(double share) {
+  char text[32];
+  snprintf(text, sizeof text, "%.1f", 100 * share);
+  print_openjd("progress", text);
+}
+
+sn_status progress_start(const char* name, bool quiet, progress* p, sn_error* err) {
   static const char* const NAMES[] = {"bar", "json", "openjd"};
-  *p = (progress){PROGRESS_NONE, first, last, isatty(STDERR_FILENO), now(), 0};
+  *p = (progress){.kind = PROGRESS_NONE, .terminal = isatty(STDERR_FILENO)};
   for (int k = 0; k < 3; ++k) {
     if (strcmp(name, NAMES[k]) != 0) continue;
     p->kind = quiet ? PROGRESS_NONE : (progress_kind)k;
+    if (p->kind == PROGRESS_OPENJD) print_openjd("status", "reading and building the scene");
     return SN_OK;
   }
   err->status = SN_ERR_USAGE;
   snprintf(err->text, sizeof err->text, "--progress: found \"%s\", expected bar, json or openjd",
            name);
   return SN_ERR_USAGE;
+}
+
+void progress_frames(progress* p, int first, int last) {
+  p->first = first;
+  p->last = last;
+  p->started = now();
 }
 
 static void format_time(double seconds, char text[32]) {
@@ -67,14 +89,28 @@ void progress_frame(progress* p, const sn_frame_stats* stats) {
     sn_stats_to_json(stats, text, sizeof text);
     printf("%s\n", text);
     fflush(stdout);
+    clearerr(stdout);
   } else if (p->kind == PROGRESS_OPENJD) {
-    printf("openjd_progress: %.1f\n", 100 * share);
-    printf("openjd_status: frame %d of %d, %.2f s%s\n", stats->frame, p->last, stats->seconds,
-           stats->converged ? "" : ", not converged");
-    fflush(stdout);
+    char text[128];
+    snprintf(text, sizeof text, "frame %d of %d, %.2f s%s", stats->frame, p->last, stats->seconds,
+             stats->converged ? "" : ", not converged");
+    print_share(share);
+    print_openjd("status", text);
   }
 }
 
-void progress_end(const progress* p) {
+void progress_break(progress* p) {
   if (p->kind == PROGRESS_BAR && p->terminal && p->done > 0) fputc('\n', stderr);
+  p->done = 0;
+}
+
+void progress_end(progress* p, const sn_error* err) {
+  progress_break(p);
+  if (p->kind != PROGRESS_OPENJD) return;
+  if (err->status == SN_OK) {
+    print_share(1);
+    print_openjd("status", "done");
+  } else {
+    print_openjd(err->status == SN_ERR_INTERRUPTED ? "status" : "fail", err->text);
+  }
 }

@@ -22,10 +22,13 @@ typedef struct progress {
 } progress;
 
 // @param name "bar", "json" or "openjd"
-sn_status progress_start(const char* name, bool quiet, int first, int last, progress* p,
-                         sn_error* err);
+sn_status progress_start(const char* name, bool quiet, progress* p, sn_error* err);
+// The frames of the run, once they are known.
+void progress_frames(progress* p, int first, int last);
 void progress_frame(progress* p, const sn_frame_stats* stats);
-// Close the line.
-void progress_end(const progress* p);
+// Close the line, if one is open.
+void progress_break(progress* p);
+// The same, and tell a farm how it ended.
+void progress_end(progress* p, const sn_error* err);
 
 #endif

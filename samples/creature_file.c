@@ -90,7 +90,8 @@ static void set_clip(document* d, const creature_rig* rig) {
   d->channels[ROOT].node = HIPS;
   d->channels[ROOT].path = SN_GLTF_TRANSLATE;
   d->channels[ROOT].values = d->places[0];
-  d->clip = (sn_gltf_clip){name, d->channels, JOINT_COUNT, 1};
+  d->clip =
+      (sn_gltf_clip){.name = name, .channels = d->channels, .channel_count = JOINT_COUNT, .end = 1};
 }
 
 static sn_status set_mesh(document* d, const creature_rig* rig, const sn_mesh* mesh,

@@ -95,9 +95,11 @@ static sn_status add_groups(sn_mesh* mesh, uint32_t skin_count, sn_error* err) {
     return fail_memory(err);
   }
   for (uint32_t t = 0; t < mesh->triangle_count; ++t) triangles[t] = t;
-  mesh->groups[0] = (sn_mesh_group){skin, triangles, skin_count};
-  mesh->groups[1] =
-      (sn_mesh_group){dark, triangles + skin_count, mesh->triangle_count - skin_count};
+  mesh->groups[0] =
+      (sn_mesh_group){.name = skin, .triangles = triangles, .triangle_count = skin_count};
+  mesh->groups[1] = (sn_mesh_group){.name = dark,
+                                    .triangles = triangles + skin_count,
+                                    .triangle_count = mesh->triangle_count - skin_count};
   mesh->group_count = 2;
   return SN_OK;
 }

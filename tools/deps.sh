@@ -1,17 +1,20 @@
 #!/bin/sh
-# deps.sh [--bench]: installs what building and testing Sinew needs, by the names of Debian 12's
-# packages; with --bench also the solvers that `sinew bench peers` compares with. Does nothing when all
-# of it is there. DEPS_SKIP=1 skips the check altogether, for machines set up another way.
+# deps.sh [--test] [--bench]: installs what building Sinew needs, by the names of Debian 12's packages;
+# with --test also the programs that tests of the whole compare with, with --bench the solvers that
+# `sinew bench peers` compares with. Does nothing when all of it is there. DEPS_SKIP=1 skips the check
+# altogether, for machines set up another way.
 set -eu
 
-# library: scene files, checksums, pictures; tests
-libraries="libjansson-dev libxxhash-dev libpng-dev libcmocka-dev"
+# library: scene files, checksums, pictures, packed arrays of FBX; tests
+libraries="libjansson-dev libxxhash-dev libpng-dev zlib1g-dev libcmocka-dev"
 # build; second compiler with its sanitizers; lints
-programs="cmake ninja-build pkg-config clang libclang-rt-14-dev clang-format clang-tidy cppcheck python3"
+programs="cmake ninja-build pkg-config clang libclang-rt-14-dev clang-format clang-tidy cppcheck python3 python3-numpy"
 # solvers to compare with, and a fast BLAS for them; nothing of Sinew itself links them
 peers="libhypre-dev libpetsc-real-dev libsuitesparse-dev libopenblas0-serial"
+# what results are held against; tests that want one are skipped without
+test_programs="blender python3-numpy python3-vtk9"
 # packages of the tests, by their names on npm; tests that want one are skipped without
-npm_packages="gltf-validator"
+npm_packages="gltf-validator tinyusdz@0.9.0-rc10"
 
 [ "${DEPS_SKIP:-0}" = 0 ] || exit 0
 
@@ -57,7 +60,7 @@ check_elsewhere() {
   for program in cmake ninja pkg-config python3; do
     command -v "$program" >/dev/null || missing="$missing $program"
   done
-  for module in jansson libxxhash libpng cmocka; do
+  for module in jansson libxxhash libpng zlib cmocka; do
     pkg-config --exists "$module" 2>/dev/null || missing="$missing $module"
   done
   [ -z "$missing" ] && return 0
@@ -66,21 +69,42 @@ check_elsewhere() {
   exit 1
 }
 
+# All in one call: what a call does not name, npm takes away again.
 install_npm() {
+  missing=""
   for name in $npm_packages; do
-    [ ! -d "node_modules/$name" ] || continue
-    if ! command -v npm >/dev/null; then
-      say "no npm, so $name is not installed; tests that want it are skipped"
-    elif ! npm install --no-save --no-audit --no-fund "$name" >&2; then
-      say "npm could not install $name; tests that want it are skipped"
-    fi
+    [ -d "node_modules/${name%@*}" ] || missing="$missing $name"
   done
+  [ -n "$missing" ] || return 0
+  # shellcheck disable=SC2086
+  if ! command -v npm >/dev/null; then
+    say "no npm, so these are not installed:$missing; tests that want them are skipped"
+  elif ! npm install --no-save --no-audit --no-fund $npm_packages >&2; then
+    say "npm could not install$missing; tests that want them are skipped"
+  fi
 }
+
+with_tests=0
+with_peers=0
+for option in "$@"; do
+  case $option in
+    --test) with_tests=1 ;;
+    --bench) with_peers=1 ;;
+    *)
+      say "unknown option $option, expected --test or --bench"
+      exit 1
+      ;;
+  esac
+done
 
 if command -v dpkg-query >/dev/null && command -v apt-get >/dev/null; then
   # shellcheck disable=SC2086
   install_apt $libraries $programs || exit 1
-  if [ "${1:-}" = --bench ]; then
+  if [ $with_tests = 1 ]; then
+    # shellcheck disable=SC2086
+    install_apt $test_programs || say "tests that want what is missing are skipped"
+  fi
+  if [ $with_peers = 1 ]; then
     # shellcheck disable=SC2086
     install_apt $peers || say "peers without a package are reported as missing"
   fi

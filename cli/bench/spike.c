@@ -97,7 +97,7 @@ static void hold_core(bench_body* body) {
   body->bone = (sn_bone_desc){.name = (char*)"core",
                               .kind = SN_BONE_CAPSULE,
                               .capsule = {{-0.01, 0, 0}, {0.01, 0, 0}, 0.6 * BALL},
-                              .motion = {&turned, 1}};
+                              .motion = {.keys = &turned, .key_count = 1}};
   body->scene.bones = &body->bone;
   body->scene.bone_count = 1;
   body->fixed[0] =

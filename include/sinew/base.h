@@ -24,6 +24,9 @@
 extern "C" {
 #endif
 
+/// The version of the library that runs, such as "0.1.0"; SN_VERSION_STRING is that of the headers.
+SN_API const char* sn_version(void);
+
 /// What a call came to. The values are the exit codes of the `sinew` program.
 typedef enum sn_status {
   SN_OK = 0,                ///< done

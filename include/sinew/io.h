@@ -3,6 +3,7 @@
 #ifndef SINEW_IO_H
 #define SINEW_IO_H
 
+#include "sinew/fields.h"
 #include "sinew/state.h"
 
 #ifdef __cplusplus
@@ -16,6 +17,7 @@ typedef struct sn_pc2 sn_pc2;
 typedef struct sn_pc2_info {
   uint32_t vertex_count, frame_count;
   float first_frame;
+  float frame_step;  ///< frames from one to the next
 } sn_pc2_info;
 
 /// Start a new cache, or with `keep_frames` > 0 continue one after that many frames.
@@ -31,6 +33,43 @@ SN_API sn_status sn_pc2_read_info(const char* path, sn_pc2_info* info, sn_error*
 /// Positions of one frame, counted from 0. @param positions (3 x vertex_count)
 SN_API sn_status sn_pc2_read_frame(const char* path, uint32_t frame, float* positions,
                                    sn_error* err);
+
+/// Write the cells of a body as BODY.cells: versioned, checksummed, replaced as a whole. Sets their
+/// checksum.
+SN_API sn_status sn_cells_save(const char* path, sn_cells* cells, sn_error* err);
+/// Read BODY.cells. Every number is checked: SN_ERR_INPUT if the file is damaged.
+SN_API sn_status sn_cells_load(const char* path, sn_cells* cells, sn_error* err);
+
+/// BODY.fields, opened for reading. A run may still be appending to it.
+typedef struct sn_fields sn_fields;
+
+/// What a file of fields holds.
+typedef struct sn_fields_info {
+  uint32_t frame_count;
+  int first_frame;  ///< number of the first one; the others follow without gaps
+  uint32_t fields;  ///< a bit 1 << sn_flesh_field for each
+} sn_fields_info;
+
+/// One frame of it.
+typedef struct sn_fields_frame {
+  int frame;                            ///< its number
+  const float* displacements;           ///< of the nodes (3 x node_count)
+  const float* values[SN_FIELD_COUNT];  ///< by sn_flesh_field; NULL: not kept (cell_count)
+  const sn_contact_point* contacts;     ///< (contact_count)
+  uint32_t contact_count;
+} sn_fields_frame;
+
+/// @param cells that the fields must belong to; they may be destroyed before the file is closed
+SN_API sn_status sn_fields_open(const char* path, const sn_cells* cells, sn_fields** fields,
+                                sn_error* err);
+/// What was there when it was opened.
+SN_API sn_fields_info sn_fields_get_info(const sn_fields* fields);
+/// A frame, counted from 0. What `frame` points to is valid until the next call. SN_ERR_INPUT if its
+/// checksum is wrong.
+SN_API sn_status sn_fields_read(sn_fields* fields, uint32_t index, sn_fields_frame* frame,
+                                sn_error* err);
+/// NULL is fine.
+SN_API void sn_fields_close(sn_fields* fields);
 
 /// The folder of a run: caches, rest surfaces, statistics, checkpoint, result.
 typedef struct sn_run sn_run;
@@ -51,7 +90,8 @@ typedef struct sn_run_opts {
 } sn_run_opts;
 
 /// Create the folder if needed, write rest surfaces and the resolved scene, open the caches. On
-/// resume, load the checkpoint into `state` and cut caches and statistics back to it.
+/// resume, load the checkpoint into `state` and cut caches and statistics back to it. Where that fails
+/// after an earlier result.json has been removed, a new one says why.
 SN_API sn_status sn_run_open(const sn_run_opts* opts, const sn_model* model, const sn_scene* scene,
                              sn_state* state, sn_run** run, sn_error* err);
 /// First frame still to be solved.
@@ -62,10 +102,44 @@ SN_API sn_status sn_run_append(sn_run* run, const sn_model* model, const sn_stat
 /// Write a checkpoint now, due or not.
 SN_API sn_status sn_run_checkpoint(sn_run* run, const sn_model* model, const sn_state* state,
                                    sn_error* err);
-/// Write result.json, the last file of a run. @param outcome "done", "interrupted" or "failed"
-SN_API sn_status sn_run_finish(sn_run* run, const char* outcome, const char* reason, sn_error* err);
+/// Write result.json, the last file of a run. @param status how it ended: SN_OK is "done",
+/// SN_ERR_INTERRUPTED "interrupted", all others "failed" @param reason in words; may be NULL
+SN_API sn_status sn_run_finish(sn_run* run, sn_status status, const char* reason, sn_error* err);
 /// NULL is fine. Without sn_run_finish the folder has no result.json.
 SN_API void sn_run_close(sn_run* run);
+
+/// Which way is up in what is exported.
+typedef enum sn_export_axes {
+  SN_AXES_FORMAT,  ///< as the format wants it; without a wish, as the run has it
+  SN_AXES_Y_UP,
+  SN_AXES_Z_UP
+} sn_export_axes;
+
+/// What sn_export is to write. Zeroed but for `folder` and `format` it exports everything.
+typedef struct sn_export_opts {
+  const char* folder;           ///< of a run, also of one that is not finished
+  const char* format;           ///< a name that sn_export_format knows: "glb"
+  const char* out;              ///< a file with the format's ending, or a folder; NULL: in `folder`
+  const char* body;             ///< only this one; NULL: all
+  int first_frame, last_frame;  ///< inclusive; 0, 0: all that are there
+  double fps;                   ///< frames a second; 0: the scene's
+  sn_export_axes axes;
+  double scale;  ///< of all lengths, on top of the format's own unit; 0 is 1
+  /// Told before each frame that is written, may be NULL. @param body its name
+  void (*progress)(void* user, const char* body, int frame, int last_frame);
+  /// Told of each file once it is complete, may be NULL.
+  void (*written)(void* user, const char* path);
+  void* user;  ///< handed to both functions
+} sn_export_opts;
+
+/// Write what a run left into files for other programs: one or more for each body, complete or not at
+/// all. Names of groups and materials and texture coordinates come from the body's surface file, if it
+/// is still there as it was, else from the run's own BODY.obj.
+SN_API sn_status sn_export(const sn_export_opts* opts, sn_error* err);
+/// The name of a format of sn_export by its number, an sn_output_format. @param about one line, may be
+/// NULL
+/// @return NULL behind the last
+SN_API const char* sn_export_format(int index, const char** about);
 
 /// One line of stats.jsonl, without newline. @return length, as snprintf
 SN_API int sn_stats_to_json(const sn_frame_stats* stats, char* text, size_t size);

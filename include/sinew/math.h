@@ -1,4 +1,4 @@
-/// Vectors, quaternions and rigid motions, as plain open structs in double precision.
+/// Vectors, quaternions, rigid and affine motions, as plain open structs in double precision.
 #ifndef SINEW_MATH_H
 #define SINEW_MATH_H
 
@@ -22,6 +22,12 @@ typedef struct sn_rigid {
   sn_mat3 rotate;
   sn_vec3 translate;
 } sn_rigid;
+
+/// p -> linear p + translate
+typedef struct sn_affine {
+  sn_mat3 linear;
+  sn_vec3 translate;
+} sn_affine;
 
 /// All points between two corners, lo <= hi.
 typedef struct sn_box {

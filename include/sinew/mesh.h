@@ -9,11 +9,14 @@
 extern "C" {
 #endif
 
-/// A named set of triangles, such as an OBJ `g` group.
+/// A named set of triangles: an OBJ group (`g`, `o`), or those of a material (`usemtl`, glTF).
 typedef struct sn_mesh_group {
   char* name;
   uint32_t* triangles;  ///< triangle indices, ascending (triangle_count)
   uint32_t triangle_count;
+  char* material;  ///< name of the material that the triangles have; NULL: a plain group
+  bool has_color;
+  float color[4];  ///< of the material: red, green, blue and opacity, linear, 0 to 1
 } sn_mesh_group;
 
 /// A surface. Vertices keep the order of the file; polygons keep theirs. All indices are in range
@@ -28,6 +31,9 @@ typedef struct sn_mesh {
   uint32_t triangle_count;
   sn_mesh_group* groups;  ///< may be empty
   uint32_t group_count;
+  /// Texture coordinates of each corner, in the order of `face_vertices`: u to the right, v up (2 x
+  /// corners); NULL: none. All finite.
+  float* uvs;
   struct sn_arena* storage;  ///< owns everything above
 } sn_mesh;
 
@@ -41,7 +47,8 @@ typedef struct sn_mesh_report {
 
 /// Read an OBJ or PLY file, told apart by their content and ending.
 SN_API sn_status sn_mesh_load(const char* path, sn_mesh* mesh, sn_error* err);
-/// Write the polygons as OBJ: `v` lines with 9 digits or more, so that a float survives.
+/// Write the polygons as OBJ: 9 digits, so that a float survives; groups, materials by name, and texture
+/// coordinates where there are any.
 SN_API sn_status sn_mesh_save_obj(const char* path, const sn_mesh* mesh, sn_error* err);
 /// Copy arrays into a mesh, after checking that indices are in range and positions finite.
 /// @param triangles (3 x triangle_count)

@@ -34,7 +34,10 @@ typedef struct sn_body_info {
   double mass;                     ///< kg
   bool held;                       ///< false: nothing holds it, its start pose is kept
   sn_mesh_report mesh;             ///< what was left out of the surface
-  uint32_t region_count, map_count;
+  uint32_t region_count, map_count, muscle_count;
+  uint32_t part_count;              ///< connected parts of the surface
+  uint32_t following_part_count;    ///< of these, without any flesh
+  uint32_t following_vertex_count;  ///< in no triangle of flesh, but in one that follows
 } sn_body_info;
 
 /// What became of a region of a body.
@@ -50,6 +53,13 @@ typedef struct sn_map_info {
   double least, most;  ///< of the vertices
   double mean;         ///< over the filled volume
 } sn_map_info;
+
+/// What became of a muscle of a body.
+typedef struct sn_muscle_info {
+  const char* name;
+  uint64_t cell_count;  ///< that it has a part of
+  double share;         ///< of the body's filled volume that lies in it
+} sn_muscle_info;
 
 /// How much memory a body of the scene would take, from its area and volume, before anything is
 /// built. Also fails with SN_ERR_INPUT where that is more than the machine has, or where the cells
@@ -70,6 +80,8 @@ SN_API sn_body_info sn_model_body(const sn_model* model, uint32_t body);
 SN_API sn_region_info sn_model_region(const sn_model* model, uint32_t body, uint32_t region);
 /// A map of a body, in the order of the scene.
 SN_API sn_map_info sn_model_map(const sn_model* model, uint32_t body, uint32_t map);
+/// A muscle of a body, in the order of the scene.
+SN_API sn_muscle_info sn_model_muscle(const sn_model* model, uint32_t body, uint32_t muscle);
 /// Bytes of the model itself.
 SN_API size_t sn_model_bytes(const sn_model* model);
 /// Stands for everything that decides the result: scene values and mesh contents, but not frame

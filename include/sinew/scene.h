@@ -17,21 +17,37 @@ typedef enum sn_mode { SN_MODE_DYNAMIC, SN_MODE_QUASISTATIC } sn_mode;
 /// Which axis points up: gravity is against it.
 typedef enum sn_up { SN_UP_X, SN_UP_Y, SN_UP_Z } sn_up;
 
-/// Rigid motion relative to the rest position: p -> pivot + rotate (p - pivot) + translate.
-/// Between keys translate and pivot are linear, rotate is spherical; outside them the end key
-/// holds.
+/// Motion relative to the rest position: p -> pivot + rotate S (p - pivot) + translate, with the
+/// symmetric, positive definite S. Between keys translate, pivot and S are linear, rotate is
+/// spherical; outside them the end key holds.
 typedef struct sn_keyframe {
   double frame;
   sn_vec3 translate;
   sn_quat rotate;
   sn_vec3 pivot;
+  double stretch[6];  ///< S as xx, yy, zz, yz, zx, xy; all 0: none, as 1, 1, 1, 0, 0, 0
 } sn_keyframe;
+
+/// Nothing is stretched to less than this: the least eigenvalue of S.
+#define SN_STRETCH_LEAST 1e-3
 
 /// No keys: at rest for ever.
 typedef struct sn_motion {
   sn_keyframe* keys;  ///< by ascending frame (key_count)
   uint32_t key_count;
+  double period;  ///< frames after which it begins again at its first key; 0: it does not
 } sn_motion;
+
+/// Places of the vertices of a mesh over time: at every frame from the first on, linear in between.
+/// Before and after them the ends hold, or with a period it begins again; the last frame is then where
+/// the period ends, which may be between frames.
+typedef struct sn_mesh_motion {
+  float* places;  ///< metres, frame after frame (3 x vertex_count x frame_count)
+  uint32_t vertex_count;
+  int first_frame;
+  uint32_t frame_count;  ///< 0: there is no such motion
+  double period;  ///< frames, from frame_count - 2 to frame_count - 1; 0: it does not begin again
+} sn_mesh_motion;
 
 /// A force or traction over time, linear between keys.
 typedef struct sn_load_key {
@@ -42,11 +58,11 @@ typedef struct sn_load_key {
 /// Kinds of sn_where.
 typedef enum sn_where_kind {
   SN_WHERE_INSIDE,  ///< inside the bone
-  SN_WHERE_NEAR,    ///< inside the bone or within `distance` of it
-  SN_WHERE_BOX,     ///< in the closed box lo..hi, at rest
-  SN_WHERE_GROUP,   ///< around the triangles of a named group of the surface
-  SN_WHERE_MAP,     ///< where a map of the body is above a value
-  SN_WHERE_ALL      ///< everywhere
+  SN_WHERE_NEAR,  ///< inside the bone or within `distance` of it; to a pose: that near to the surface
+  SN_WHERE_BOX,    ///< in the closed box lo..hi, at rest
+  SN_WHERE_GROUP,  ///< around the triangles of a named group of the surface
+  SN_WHERE_MAP,    ///< where a map of the body is above a value
+  SN_WHERE_ALL     ///< everywhere
 } sn_where_kind;
 
 /// Which part of a body an attachment, a constraint or a force takes hold of.
@@ -132,6 +148,10 @@ typedef struct sn_body_desc {
   uint32_t region_count;
   sn_map* maps;  ///< by different names
   uint32_t map_count;
+  /// Triangles that are no flesh, 1 each, else 0 (triangle_count of the mesh); NULL: none. Vertices that
+  /// are in such triangles only are carried along by the flesh.
+  uint8_t* follow;
+  sn_mesh_motion pose;  ///< of the surface's own vertices, as animated
 } sn_body_desc;
 
 /// What shape a bone has.
@@ -143,7 +163,7 @@ typedef struct sn_capsule {
   double radius;     ///< metres
 } sn_capsule;
 
-/// A rigid shape that moves as told.
+/// A shape that moves as told.
 typedef struct sn_bone_desc {
   char* name;
   sn_bone_kind kind;
@@ -151,6 +171,7 @@ typedef struct sn_bone_desc {
   sn_mesh mesh;   ///< metres, MESH
   sn_capsule capsule;
   sn_motion motion;
+  sn_mesh_motion shape;  ///< of the mesh's own vertices: moves the bone instead of `motion`, MESH
 } sn_bone_desc;
 
 /// What shape a collider has.
@@ -173,9 +194,9 @@ typedef struct sn_collider_desc {
   sn_capsule capsule;  ///< CAPSULE
   char* surface;       ///< absolute path, MESH
   sn_mesh mesh;        ///< metres, MESH
-  sn_motion motion;
-  double friction;   ///< Coulomb's coefficient. Default: that of the scene's contact.
-  double stiffness;  ///< as in sn_contact_opts. Default: that of the scene's contact.
+  sn_motion motion;    ///< without stretches
+  double friction;     ///< Coulomb's coefficient. Default: that of the scene's contact.
+  double stiffness;    ///< as in sn_contact_opts. Default: that of the scene's contact.
 } sn_collider_desc;
 
 /// A body or a collider.
@@ -201,15 +222,15 @@ typedef struct sn_contact_opts {
   uint32_t ignore_count;
 } sn_contact_opts;
 
-/// Springs that tie a part of a body to a bone.
+#define SN_NO_BONE UINT32_MAX
+
+/// Springs that tie a part of a body to a bone, or to the pose of its own surface.
 typedef struct sn_attachment_desc {
-  uint32_t body, bone;  ///< indices
+  uint32_t body, bone;  ///< indices; SN_NO_BONE: to the pose of the body
   sn_where where;
   /// Spring constant of a node that stands for one finest cell, in units of mu h. Default 100.
   double stiffness;
 } sn_attachment_desc;
-
-#define SN_NO_BONE UINT32_MAX
 
 /// The axes along which nodes are held. A bit that is set frees an axis: 1 x, 2 y, 4 z.
 typedef enum sn_held_axes {
@@ -249,8 +270,15 @@ typedef struct sn_number_key {
 /// How the directions of a muscle's fibres are found.
 typedef enum sn_fibers_kind {
   SN_FIBERS_SOLVE,  ///< as something would flow from its origin to its insertion
-  SN_FIBERS_ALONG   ///< all in one direction
+  SN_FIBERS_ALONG,  ///< all in one direction
+  SN_FIBERS_FIELD   ///< as given at points
 } sn_fibers_kind;
+
+/// The direction of fibres at a point; its sign does not matter.
+typedef struct sn_fiber_sample {
+  sn_vec3 place;      ///< metres
+  sn_vec3 direction;  ///< unit length
+} sn_fiber_sample;
 
 /// Kinds of sn_muscle_end.
 typedef enum sn_muscle_end_kind {
@@ -275,7 +303,10 @@ typedef struct sn_muscle_desc {
   char* surface;  ///< absolute path of the mesh
   sn_mesh mesh;   ///< around its volume, metres
   sn_fibers_kind fibers;
-  sn_vec3 along;                    ///< unit length, ALONG
+  sn_vec3 along;           ///< unit length, ALONG
+  char* field_source;      ///< absolute path, FIELD; only to tell
+  sn_fiber_sample* field;  ///< FIELD (field_count)
+  uint32_t field_count;
   sn_muscle_end origin, insertion;  ///< SOLVE
   sn_number_key* activation;        ///< 0 to 1, by ascending frame (activation_count)
   uint32_t activation_count;
@@ -342,8 +373,33 @@ typedef struct sn_solver_opts {
   double pressure_scale;      ///< Pa of one unit of pressure in QMR; 0 = mu / cell, the default.
 } sn_solver_opts;
 
+/// What a run may keep of the inside of the flesh; see sinew/fields.h.
+typedef enum sn_flesh_field {
+  SN_FIELD_STRAIN,
+  SN_FIELD_STRESS,
+  SN_FIELD_J,
+  SN_FIELD_PRESSURE,
+  SN_FIELD_ACTIVATION,
+  SN_FIELD_CONTACTS,  ///< points of the skin, not a number a cell
+  SN_FIELD_COUNT
+} sn_flesh_field;
+
+/// Files for other programs; sn_export_format has them by the same numbers.
+typedef enum sn_output_format {
+  SN_FORMAT_PC2,  ///< what a run writes in any case
+  SN_FORMAT_MDD,
+  SN_FORMAT_OBJ,
+  SN_FORMAT_PLY,
+  SN_FORMAT_GLB,
+  SN_FORMAT_USDA,
+  SN_FORMAT_VTU,
+  SN_FORMAT_COUNT
+} sn_output_format;
+
 /// What a run writes.
 typedef struct sn_output_opts {
+  uint32_t formats;       ///< a bit 1 << sn_output_format for each that is exported when it is done
+  uint32_t fields;        ///< a bit 1 << sn_flesh_field for each that is kept. Default none.
   int checkpoint_every;   ///< frames between checkpoints, >= 1. Default 1.
   bool keep_checkpoints;  ///< also keep each as `checkpoint-FRAME`. Default false.
 } sn_output_opts;
@@ -390,8 +446,46 @@ typedef struct sn_scene_change {
 /// range are SN_ERR_INPUT with the place in `err`. Nothing is written.
 SN_API sn_status sn_scene_load(const char* path, const sn_scene_change* changes, int change_count,
                                sn_scene** scene, sn_error* err);
+
+/// A surface in memory, which a scene names as "memory:NAME" where the path of a mesh would stand.
+typedef struct sn_scene_mesh {
+  const char* name;
+  const double* positions;  ///< (3 x vertex_count), in the unit of the scene
+  uint32_t vertex_count;
+  const uint32_t* triangles;  ///< (3 x triangle_count)
+  uint32_t triangle_count;
+} sn_scene_mesh;
+
+/// A number for each vertex of a body, which its maps name as "memory:NAME".
+typedef struct sn_scene_values {
+  const char* name;
+  const double* values;
+  uint32_t count;
+} sn_scene_values;
+
+/// A scene that is not a file. All of it is copied; nothing needs to outlive the call.
+typedef struct sn_scene_source {
+  const char* name;             ///< what messages call it; NULL: "scene"
+  const char* json;             ///< the text of a scene file
+  size_t length;                ///< of `json`, bytes
+  const char* folder;           ///< where relative paths of files begin; NULL: the current folder
+  const sn_scene_mesh* meshes;  ///< may be NULL where there are none
+  uint32_t mesh_count;
+  const sn_scene_values* values;  ///< may be NULL where there are none
+  uint32_t values_count;
+} sn_scene_source;
+
+/// Read a scene from memory, as strictly as sn_scene_load.
+SN_API sn_status sn_scene_parse(const sn_scene_source* source, const sn_scene_change* changes,
+                                int change_count, sn_scene** scene, sn_error* err);
+/// The scene as JSON text, every default filled in: what sn_scene_save writes. NULL for a scene that
+/// was put together by hand. Lives as long as the scene.
+SN_API const char* sn_scene_json(const sn_scene* scene);
+/// Triangles of a body's surface (3 x count). Live as long as the scene.
+SN_API const uint32_t* sn_scene_triangles(const sn_scene* scene, uint32_t body, uint32_t* count);
 /// Write the whole scene, every default filled in, meshes as absolute paths. Reading that file
-/// again gives the same scene, bit for bit.
+/// again gives the same scene, bit for bit. What came from memory stays "memory:NAME": such a text
+/// can be read by sn_scene_parse only, with the same arrays.
 SN_API sn_status sn_scene_save(const char* path, const sn_scene* scene, sn_error* err);
 /// NULL is fine.
 SN_API void sn_scene_destroy(sn_scene* scene);
@@ -399,10 +493,16 @@ SN_API void sn_scene_destroy(sn_scene* scene);
 /// The value of keys at a frame, which may be fractional. @param keys (count), count >= 1
 SN_API double sn_number_at(const sn_number_key* keys, uint32_t count, double frame);
 
-/// Bone or constraint pose at a frame, relative to rest. Frames may be fractional.
-SN_API sn_rigid sn_motion_at(const sn_motion* motion, double frame);
-/// The same, but only this share of the way there from rest, 0 to 1.
-SN_API sn_rigid sn_motion_toward(const sn_motion* motion, double frame, double share);
+/// Where a vertex is at a frame, which may be fractional. @param motion with one frame or more
+SN_API sn_vec3 sn_mesh_motion_at(const sn_mesh_motion* motion, uint32_t vertex, double frame);
+
+/// Bone, constraint or collider pose at a frame, relative to rest. Frames may be fractional. Without
+/// stretches the linear part is a rotation.
+SN_API sn_affine sn_motion_at(const sn_motion* motion, double frame);
+/// Is nothing stretched at any key?
+SN_API bool sn_motion_is_rigid(const sn_motion* motion);
+/// As sn_motion_at, but only this share of the way there from rest, 0 to 1.
+SN_API sn_affine sn_motion_toward(const sn_motion* motion, double frame, double share);
 
 #ifdef __cplusplus
 }

@@ -7,6 +7,8 @@
 #define SINEW_SN_H
 
 #include "sinew/base.h"
+#include "sinew/fields.h"
+#include "sinew/flesh.h"
 #include "sinew/gltf.h"
 #include "sinew/io.h"
 #include "sinew/material.h"

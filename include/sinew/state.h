@@ -66,6 +66,9 @@ typedef struct sn_frame_stats {
   sn_memory_account memory;
 } sn_frame_stats;
 
+/// Bytes of an sn_frame_stats, for hosts in other languages that hold one without knowing its fields.
+SN_API size_t sn_frame_stats_size(void);
+
 /// A state at rest in the scene's start pose; `sn_step` for the first frame comes next. Uses `pool`
 /// in every step; model and pool must outlive it.
 SN_API sn_status sn_state_create(const sn_model* model, sn_pool* pool, sn_state** state,

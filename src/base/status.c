@@ -9,6 +9,8 @@ static struct {
   void* user;
 } log_hook;
 
+const char* sn_version(void) { return SN_VERSION_STRING; }
+
 sn_status sn_fail(sn_error* err, sn_status status, const char* format, ...) {
   if (err) {
     va_list args;

@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "body/body_cut.h"
+#include "body/body_follow.h"
 #include "body/body_tissue.h"
 #include "math/vec.h"
 #include "octree/octree_drop.h"
@@ -49,7 +50,8 @@ static sn_status list_seeds(const sn_scene* scene, uint32_t index, const sn_bone
   SN_TRY(SN_ARENA_NEW(scratch, most, &seeds, err));
   SN_TRY(SN_ARENA_NEW(scratch, scene->bone_count, &wanted, err));
   for (uint32_t i = 0; i < scene->attachment_count; ++i) {
-    if (scene->attachments[i].body == index) wanted[scene->attachments[i].bone] = 1;
+    const sn_attachment_desc* attachment = &scene->attachments[i];
+    if (attachment->body == index && attachment->bone != SN_NO_BONE) wanted[attachment->bone] = 1;
   }
   for (uint32_t i = 0; i < scene->fixed_count; ++i) {
     const sn_fixed_desc* fixed = &scene->fixed[i];
@@ -97,14 +99,13 @@ static sn_status build_tree(const sn_octree_input* input, sn_pool* pool, sn_aren
 
 // Cells that the skin cuts weigh what is in them.
 // @param densities of the cells; NULL: all have that of the description
-static sn_status set_mass(const double* densities, const float* fill, sn_arena* arena,
-                          sn_body* body, sn_error* err) {
+static sn_status set_mass(const double* densities, sn_arena* arena, sn_body* body, sn_error* err) {
   const sn_octree* tree = &body->tree;
   SN_TRY(SN_ARENA_NEW(arena, tree->node_count, &body->node_mass, err));
   for (uint32_t e = 0; e < tree->cell_count; ++e) {
     double density = densities ? densities[e] : body->desc->density;
     // An eighth of the cell's mass to each corner, from the hanging ones on to the nodes.
-    double h = sn_octree_edge(tree, e), volume = h * h * h * fill[e], corner[8], node[8];
+    double h = sn_octree_edge(tree, e), volume = h * h * h * body->fill[e], corner[8], node[8];
     bool cut = sn_body_cut_masses(body, e, corner);
     for (int c = 0; c < 8; ++c) corner[c] = density * (cut ? h * h * h * corner[c] : volume / 8);
     body->filled_volume += volume;
@@ -170,7 +171,10 @@ static void embed(void* ctx, size_t begin, size_t end) {
 static uint64_t count_outside(const sn_body* body) {
   const sn_octree* tree = &body->tree;
   uint64_t count = 0;
-  for (uint32_t v = 0; v < body->desc->mesh.vertex_count; ++v) {
+  for (uint32_t v = 0, f = 0; v < body->desc->mesh.vertex_count; ++v) {
+    bool follows = f < body->follower_count && body->followers[f].vertex == v;
+    f += follows;
+    if (follows) continue;
     sn_octant o = tree->cells[body->vertex_cells[v]];
     sn_vec3 p = sn_sub(sn_load3(body->desc->mesh.positions + 3 * (size_t)v), tree->origin);
     double size = sn_octant_size(o), slack = 1e-6;
@@ -200,10 +204,10 @@ static sn_status drop_thin_cells(sn_pool* pool, sn_arena* arena, sn_arena* scrat
   return sn_octree_leave_out(drop, pool, arena, scratch, &body->tree, err);
 }
 
-// The tree, and in `scratch` how much of each cell the body fills.
+// The tree, and how much of each cell the body fills.
 static sn_status build_cells(const sn_scene* scene, uint32_t index, const sn_bone* bones,
                              sn_pool* pool, sn_arena* arena, sn_arena* scratch, sn_body* body,
-                             const sn_surface* regions, float** fill, sn_error* err) {
+                             const sn_surface* regions, sn_error* err) {
   const sn_body_desc* desc = body->desc;
   sn_octree_input input = {.box = body->surface.box,
                            .cell = desc->cell,
@@ -221,8 +225,8 @@ static sn_status build_cells(const sn_scene* scene, uint32_t index, const sn_bon
   SN_TRY(SN_ARENA_RAW(scratch, body->tree.cell_count, &shares, err));
   SN_TRY(sn_octree_fill_unbounded(&body->tree, &body->surface, pool, scratch, shares, err));
   SN_TRY(drop_thin_cells(pool, arena, scratch, shares, body, err));
-  SN_TRY(SN_ARENA_RAW(scratch, body->tree.cell_count, fill, err));
-  for (uint32_t e = 0; e < body->tree.cell_count; ++e) (*fill)[e] = sn_fill_bound(shares[e]);
+  SN_TRY(SN_ARENA_RAW(arena, body->tree.cell_count, &body->fill, err));
+  for (uint32_t e = 0; e < body->tree.cell_count; ++e) body->fill[e] = sn_fill_bound(shares[e]);
   return SN_OK;
 }
 
@@ -240,26 +244,27 @@ static sn_status build_embedding(sn_pool* pool, sn_arena* arena, sn_arena* scrat
 sn_status sn_body_build(const sn_scene* scene, uint32_t index, const sn_bone* bones, sn_pool* pool,
                         sn_arena* arena, sn_arena* scratch, sn_body* body, sn_error* err) {
   const sn_body_desc* desc = &scene->bodies[index];
-  float* fill;
   *body = (sn_body){.desc = desc};
   size_t held = sn_arena_bytes(arena);
-  SN_TRY(sn_surface_prepare(&desc->mesh, arena, scratch, &body->surface, err));
+  SN_TRY(sn_body_prepare_surface(index, arena, scratch, body, err));
   SN_CHECK(body->surface.triangle_count > 0, err, SN_ERR_INPUT,
            "%s: no triangle has an area; expected a surface mesh", desc->surface);
   SN_TRY(sn_bvh_build(&body->surface, arena, scratch, &body->bvh, err));
+  sn_body_bind_followers(pool, body);
   SN_TRY(sn_muscles_prepare(scene, index, arena, scratch, &body->muscles, err));
   body->surface_bytes = sn_arena_lap(arena, &held);
   sn_surface* regions;
   SN_TRY(sn_body_prepare_regions(desc, arena, scratch, &regions, err));
-  SN_TRY(build_cells(scene, index, bones, pool, arena, scratch, body, regions, &fill, err));
+  SN_TRY(build_cells(scene, index, bones, pool, arena, scratch, body, regions, err));
   body->tree_bytes = sn_arena_lap(arena, &held);
   SN_TRY(sn_families_build(&body->tree, pool, arena, scratch, &body->families, err));
   body->family_bytes = sn_arena_lap(arena, &held);
   if (desc->quadrature == 2) SN_TRY(cut_cells(pool, arena, scratch, body, err));
   double* densities;
-  SN_TRY(sn_body_lay_tissue(body, index, regions, fill, pool, arena, scratch, &densities, err));
+  SN_TRY(
+      sn_body_lay_tissue(body, index, regions, body->fill, pool, arena, scratch, &densities, err));
   make_flesh(body);
-  SN_TRY(set_mass(densities, fill, arena, body, err));
+  SN_TRY(set_mass(densities, arena, body, err));
   SN_TRY(sn_muscles_build(&body->tree, bones, pool, arena, scratch, &body->muscles, err));
   body->material_bytes = sn_arena_lap(arena, &held);
   SN_TRY(build_embedding(pool, arena, scratch, body, err));
@@ -294,7 +299,11 @@ sn_body_info sn_body_get_info(const sn_body* body) {
                        .held = true,
                        .mesh = body->surface.report,
                        .region_count = body->desc->region_count,
-                       .map_count = body->desc->map_count};
+                       .map_count = body->desc->map_count,
+                       .muscle_count = body->muscles.count,
+                       .part_count = body->surface_part_count,
+                       .following_part_count = body->following_part_count,
+                       .following_vertex_count = body->follower_count};
   for (uint32_t e = 0; e < tree->cell_count; ++e) {
     int height = tree->cells[e].height;
     double h = sn_octree_edge(tree, e);
@@ -326,4 +335,9 @@ sn_map_info sn_body_get_map(const sn_body* body, uint32_t map) {
     info.most = fmax(info.most, desc->values[v]);
   }
   return info;
+}
+
+sn_muscle_info sn_body_get_muscle(const sn_body* body, uint32_t muscle) {
+  const sn_muscle* m = &body->muscles.items[muscle];
+  return (sn_muscle_info){m->desc->name, m->end - m->begin, m->volume / body->filled_volume};
 }

@@ -4,22 +4,34 @@
 #define SN_BODY_BODY_H
 
 #include "body/bone.h"
+#include "body/carrier.h"
 #include "body/muscles.h"
 #include "body/smooth_skin.h"
 #include "elasticity/flesh.h"
 #include "sinew/model.h"
 
-// A spring from a node to the place where a bone would carry it.
+#define SN_NO_RIDER UINT32_MAX
+
+// A spring from a node to the place where a bone, or the body's own pose, would carry it.
 typedef struct sn_tie {
-  uint32_t node, bone;
-  double stiffness;  // N/m
+  uint32_t node, bone;  // SN_NO_BONE: the pose
+  double stiffness;     // N/m
+  uint32_t rider;       // of the body's riders, if what carries it deforms; else SN_NO_RIDER
 } sn_tie;
 
 // A node that moves exactly as told.
 typedef struct sn_held_node {
   uint32_t node, fixed;  // index into the scene's fixed[]
   uint8_t free_axes;     // along which this one does not hold it, a bit each
+  uint32_t rider;        // of the body's riders, if its bone deforms; else SN_NO_RIDER
 } sn_held_node;
+
+// A vertex that is no flesh.
+typedef struct sn_follower {
+  uint32_t vertex;
+  sn_rider rider;  // on the surface of the flesh
+  double fade;     // with a pose: how much of the flesh's own displacement it takes, 0 to 1
+} sn_follower;
 
 // Share of a force at a node: newtons there = share x value of the force at the frame.
 typedef struct sn_load_share {
@@ -50,6 +62,7 @@ typedef struct sn_body {
   double* region_shares;      // of the filled volume that is in each region (desc->region_count)
   float** maps;               // each at the cells (desc->map_count)
   double* map_means;          // over the filled volume (desc->map_count)
+  float* fill;                // share of each cell inside the skin (cell_count)
   double* node_mass;          // kg (node_count)
   double filled_volume;       // of the cells' shares inside the skin, m3
 
@@ -65,9 +78,16 @@ typedef struct sn_body {
   sn_held_node* held;  // by node; the first fixed[] that claims an axis of a node has it
   uint32_t held_count;
   uint32_t held_node_count, held_unknown_count;
+  sn_rider* riders;  // nodes that a deforming surface carries (rider_count)
+  uint32_t rider_count;
+  struct sn_lead* leads;  // bones that take each node along (node_count), or NULL
   sn_load* loads;
   uint32_t load_count;
   sn_muscles muscles;
+
+  sn_follower* followers;  // by vertex
+  uint32_t follower_count;
+  uint32_t surface_part_count, following_part_count;  // connected parts of the mesh
 
   uint32_t* node_parts;  // connected part of each node (node_count)
   uint32_t part_count;
@@ -118,5 +138,6 @@ sn_vec3 sn_body_vertex_show(const sn_body* body, const double* u, const double* 
 sn_body_info sn_body_get_info(const sn_body* body);
 sn_region_info sn_body_get_region(const sn_body* body, uint32_t region);
 sn_map_info sn_body_get_map(const sn_body* body, uint32_t map);
+sn_muscle_info sn_body_get_muscle(const sn_body* body, uint32_t muscle);
 
 #endif

@@ -27,7 +27,7 @@ typedef struct attach_ctx {
 typedef struct choice {
   const sn_body* body;
   const sn_where* where;
-  const sn_bone* bone;  // INSIDE, NEAR
+  const sn_bone* bone;  // INSIDE, NEAR; NULL: near the body's own surface
   bool of_cells;        // else of nodes
   uint8_t* chosen;      // a cell or node each
 } choice;
@@ -38,8 +38,12 @@ static bool place_is_chosen(const choice* c, sn_vec3 place) {
   sn_vec3 margin = sn_v3(slack, slack, slack);
   switch (c->where->kind) {
     case SN_WHERE_INSIDE:
-      return sn_bone_distance(c->bone, place, INFINITY) <= slack;
+      return !c->bone || sn_bone_distance(c->bone, place, INFINITY) <= slack;
     case SN_WHERE_NEAR:
+      if (!c->bone) {
+        double limit = c->where->distance + slack;
+        return sn_bvh_distance(&c->body->bvh, place, limit + slack) <= limit;
+      }
       return sn_bone_distance(c->bone, place, c->where->distance + 2 * slack) <=
              c->where->distance + slack;
     case SN_WHERE_BOX:
@@ -171,7 +175,7 @@ static sn_status choose(attach_ctx* ctx, choice* c, size_t* found, sn_error* err
     sn_parallel_for(ctx->pool, count, 64, choose_by_place, c);
   }
   *found = count_chosen(c, count);
-  if (*found == 0 && c->where->kind == SN_WHERE_INSIDE) {
+  if (*found == 0 && c->where->kind == SN_WHERE_INSIDE && c->bone) {
     choose_around_thin_bone(c);
     *found = count_chosen(c, count);
     if (*found > 0) {
@@ -203,10 +207,16 @@ static void lump_springs(const choice* c, double stiffness, double* node_stiffne
 static sn_status attachment_stiffness(attach_ctx* ctx, uint32_t i, double* node_stiffness,
                                       sn_error* err) {
   const sn_attachment_desc* desc = &ctx->scene->attachments[i];
-  choice c = {ctx->body, &desc->where, &ctx->bones[desc->bone], true, NULL};
+  bool to_pose = desc->bone == SN_NO_BONE;
+  choice c = {ctx->body, &desc->where, to_pose ? NULL : &ctx->bones[desc->bone], true, NULL};
   size_t found;
   sn_arena_mark mark = sn_arena_get_mark(ctx->scratch);
   SN_TRY(choose(ctx, &c, &found, err));
+  SN_CHECK(
+      found > 0 || !to_pose, err, SN_ERR_INPUT,
+      "attachments[%u].where: holds no cell of body \"%s\"; expected a region that reaches into "
+      "the body (its cells are %g m wide)",
+      i, ctx->body->desc->name, ctx->body->tree.cell);
   SN_CHECK(found > 0, err, SN_ERR_INPUT,
            "attachments[%u]: bone \"%s\" reaches no cell of body \"%s\"; expected the bone in the "
            "body, or a larger `where`",
@@ -227,8 +237,9 @@ static sn_status list_ties(attach_ctx* ctx, uint32_t i, double* stiffness, sn_ti
   SN_TRY(SN_ARENA_NEW(ctx->scratch, *count, ties, err));
   uint32_t at = 0;
   for (uint32_t n = 0; n < nodes; ++n) {
-    if (stiffness[n] > 0)
-      (*ties)[at++] = (sn_tie){n, ctx->scene->attachments[i].bone, stiffness[n]};
+    if (stiffness[n] > 0) {
+      (*ties)[at++] = (sn_tie){n, ctx->scene->attachments[i].bone, stiffness[n], SN_NO_RIDER};
+    }
   }
   return SN_OK;
 }
@@ -267,7 +278,7 @@ static void add_held_node(sn_body* body, uint32_t node, const uint32_t owner[3])
     uint8_t free_axes = 0;
     for (int i = 0; i < 3; ++i) free_axes |= (uint8_t)((owner[i] != owner[k]) << i);
     if (body->held) {
-      body->held[body->held_count] = (sn_held_node){node, owner[k] - 1, free_axes};
+      body->held[body->held_count] = (sn_held_node){node, owner[k] - 1, free_axes, SN_NO_RIDER};
     }
     body->held_count++;
   }
@@ -310,6 +321,54 @@ void sn_body_mark_held(const sn_body* body, uint8_t* held) {
     uint8_t bits = SN_HELD(body->held[h].free_axes);
     *at = *at ? *at & bits : bits;
   }
+}
+
+// The tree over what carries nodes by its shape: a deforming bone, or with SN_NO_BONE the body's own
+// surface; NULL for a bone that only moves.
+static const sn_bvh* carrying_tree(const attach_ctx* ctx, uint32_t bone) {
+  if (bone == SN_NO_BONE) return &ctx->body->bvh;
+  return ctx->bones[bone].desc->shape.frame_count > 0 ? &ctx->bones[bone].bvh : NULL;
+}
+
+// The tree that carries a held node; those without a bone move by their own motion.
+static const sn_bvh* holding_tree(const attach_ctx* ctx, const sn_held_node* held) {
+  uint32_t bone = ctx->scene->fixed[held->fixed].bone;
+  return bone == SN_NO_BONE ? NULL : carrying_tree(ctx, bone);
+}
+
+static void bind_ties(void* context, size_t begin, size_t end) {
+  const attach_ctx* ctx = context;
+  for (size_t t = begin; t < end; ++t) {
+    const sn_tie* tie = &ctx->body->ties[t];
+    if (tie->rider == SN_NO_RIDER) continue;
+    sn_vec3 place = sn_octree_node_place(&ctx->body->tree, tie->node);
+    ctx->body->riders[tie->rider] = sn_rider_bind(carrying_tree(ctx, tie->bone), place, NULL);
+  }
+}
+
+static void bind_held(void* context, size_t begin, size_t end) {
+  const attach_ctx* ctx = context;
+  for (size_t h = begin; h < end; ++h) {
+    const sn_held_node* held = &ctx->body->held[h];
+    if (held->rider == SN_NO_RIDER) continue;
+    sn_vec3 place = sn_octree_node_place(&ctx->body->tree, held->node);
+    ctx->body->riders[held->rider] = sn_rider_bind(holding_tree(ctx, held), place, NULL);
+  }
+}
+
+// Nodes whose place follows from the shape of a deforming surface.
+static sn_status make_riders(attach_ctx* ctx, sn_error* err) {
+  sn_body* body = ctx->body;
+  for (uint32_t t = 0; t < body->tie_count; ++t) {
+    if (carrying_tree(ctx, body->ties[t].bone)) body->ties[t].rider = body->rider_count++;
+  }
+  for (uint32_t h = 0; h < body->held_count; ++h) {
+    if (holding_tree(ctx, &body->held[h])) body->held[h].rider = body->rider_count++;
+  }
+  SN_TRY(SN_ARENA_NEW(ctx->arena, body->rider_count, &body->riders, err));
+  sn_parallel_for(ctx->pool, body->tie_count, 64, bind_ties, ctx);
+  sn_parallel_for(ctx->pool, body->held_count, 64, bind_held, ctx);
+  return SN_OK;
 }
 
 typedef struct load_samples {
@@ -414,6 +473,7 @@ sn_status sn_body_attach(const sn_scene* scene, uint32_t index, const sn_bone* b
   attach_ctx ctx = {scene, bones, body, index, pool, arena, scratch};
   SN_TRY(make_ties(&ctx, err));
   SN_TRY(hold_nodes(&ctx, err));
+  SN_TRY(make_riders(&ctx, err));
   SN_TRY(make_loads(&ctx, err));
   return find_parts(&ctx, err);
 }

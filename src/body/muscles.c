@@ -74,6 +74,23 @@ static void add_part(sn_muscles* muscles, uint32_t owner, uint32_t s, const sn_m
   muscles->items[owner].volume += part->volume;
 }
 
+// Of equal ones the first has the cell.
+static sn_status find_main(const sn_octree* tree, sn_arena* arena, sn_arena* scratch,
+                           sn_muscles* muscles, sn_error* err) {
+  double* most;
+  if (muscles->count == 0) return SN_OK;
+  SN_TRY(SN_ARENA_RAW(arena, tree->cell_count, &muscles->main, err));
+  SN_TRY(SN_ARENA_NEW(scratch, tree->cell_count, &most, err));
+  for (uint32_t e = 0; e < tree->cell_count; ++e) muscles->main[e] = SN_NO_MUSCLE;
+  for (uint32_t s = 0; s < muscles->cells.count; ++s) {
+    uint32_t cell = muscles->cells.cells[s];
+    if (!(muscles->volumes[s] > most[cell])) continue;
+    most[cell] = muscles->volumes[s];
+    muscles->main[cell] = muscles->owners[s];
+  }
+  return SN_OK;
+}
+
 sn_status sn_muscles_build(const sn_octree* tree, const sn_bone* bones, sn_pool* pool,
                            sn_arena* arena, sn_arena* scratch, sn_muscles* muscles, sn_error* err) {
   part_list* lists;
@@ -95,6 +112,7 @@ sn_status sn_muscles_build(const sn_octree* tree, const sn_bone* bones, sn_pool*
     muscles->items[m].end = s;
     SN_TRY(check_volume(&muscles->items[m], err));
   }
+  SN_TRY(find_main(tree, arena, scratch, muscles, err));
   sn_arena_release(scratch, mark);
   return sn_fiber_cells_link(&muscles->cells, arena, err);
 }

@@ -6,6 +6,7 @@
 #include "body/bone.h"
 #include "body/fiber_cells.h"
 #include "material/fiber.h"
+#include "sinew/fields.h"
 #include "solve/term.h"
 
 typedef struct sn_muscle {
@@ -29,6 +30,7 @@ typedef struct sn_muscles {
   sn_vec3* centres;     // centroids, m
   sn_vec3* directions;  // of the fibres at rest, unit length, from origin to insertion
   double* tendons;      // share of tendon, 0 to 1
+  uint32_t* main;       // the muscle with most of each cell, or SN_NO_MUSCLE; NULL without any
 } sn_muscles;
 
 // What a step writes.

@@ -11,6 +11,9 @@ typedef struct group_record {
   size_t name;  // offset in the names
   size_t name_length;
   uint32_t triangle_count;
+  bool is_material, has_color;
+  size_t material;  // offset of its name in the names
+  float color[4];
 } group_record;
 
 // Triangles first..end-1 are in the group.
@@ -19,6 +22,7 @@ typedef struct group_run {
 } group_run;
 
 #define NO_GROUP UINT32_MAX
+#define NO_UV UINT32_MAX
 
 bool sn_mesh_coordinate_is_valid(double value) {
   return fabs(value) <= SN_MESH_COORDINATE_MAX;  // false for NaN
@@ -85,6 +89,31 @@ sn_status sn_mesh_builder_end_face(sn_mesh_builder* builder, sn_error* err) {
   return SN_OK;
 }
 
+// Texture coordinates
+
+uint32_t sn_mesh_builder_uv_count(const sn_mesh_builder* builder) {
+  return (uint32_t)builder->uvs.count;
+}
+
+sn_status sn_mesh_builder_add_uv(sn_mesh_builder* builder, float u, float v, sn_error* err) {
+  const float pair[2] = {u, v};
+  SN_ASSERT(isfinite(u) && isfinite(v));
+  SN_CHECK(builder->uvs.count < NO_UV, err, SN_ERR_INPUT,
+           "the mesh has more than %u texture coordinates; expected fewer", NO_UV);
+  return append_items(&builder->uvs, pair, 1, sizeof pair, err);
+}
+
+sn_status sn_mesh_builder_set_uv(sn_mesh_builder* builder, uint32_t uv, sn_error* err) {
+  SN_ASSERT(builder->corners.count > builder->corner_uvs.count && uv != NO_UV);
+  size_t count = builder->corners.count;
+  SN_TRY(reserve_items(&builder->corner_uvs, count, sizeof uv, err));
+  uint32_t* uvs = builder->corner_uvs.items;
+  for (size_t c = builder->corner_uvs.count; c < count; ++c) uvs[c] = NO_UV;
+  uvs[count - 1] = uv;
+  builder->corner_uvs.count = count;
+  return SN_OK;
+}
+
 // Groups. A file may name very many, hence the hash table.
 
 static size_t hash_name(const char* name, size_t length) {
@@ -134,13 +163,28 @@ sn_status sn_mesh_builder_find_group(sn_mesh_builder* builder, const char* name,
   if (*slot == NO_GROUP) {
     SN_CHECK(builder->groups.count < NO_GROUP, err, SN_ERR_INPUT,
              "the mesh has more than %u groups; expected fewer", NO_GROUP);
-    group_record record = {builder->names.count, length, 0};
+    group_record record = {.name = builder->names.count, .name_length = length};
     SN_TRY(append_items(&builder->names, name, length, 1, err));
     SN_TRY(append_items(&builder->names, "", 1, 1, err));
     SN_TRY(append_items(&builder->groups, &record, 1, sizeof record, err));
     *slot = (uint32_t)builder->groups.count - 1;
   }
   *group = *slot;
+  return SN_OK;
+}
+
+sn_status sn_mesh_builder_set_material(sn_mesh_builder* builder, uint32_t group, const char* name,
+                                       size_t length, const float* color, sn_error* err) {
+  SN_ASSERT(group < builder->groups.count);
+  group_record* record = (group_record*)builder->groups.items + group;
+  if (record->is_material) return SN_OK;
+  size_t place = builder->names.count;
+  SN_TRY(append_items(&builder->names, name, length, 1, err));
+  SN_TRY(append_items(&builder->names, "", 1, 1, err));
+  record->is_material = true;
+  record->material = place;
+  record->has_color = color != NULL;
+  if (color) memcpy(record->color, color, sizeof record->color);
   return SN_OK;
 }
 
@@ -176,6 +220,8 @@ void sn_mesh_builder_destroy(sn_mesh_builder* builder) {
   release_items(&builder->positions);
   release_items(&builder->corners);
   release_items(&builder->face_ends);
+  release_items(&builder->uvs);
+  release_items(&builder->corner_uvs);
   release_items(&builder->groups);
   release_items(&builder->names);
   release_items(&builder->slots);
@@ -246,7 +292,13 @@ static sn_status share_out_groups(const sn_mesh_builder* builder, sn_mesh* mesh,
   for (size_t g = 0; g < builder->groups.count; ++g) {
     if (records[g].triangle_count == 0) continue;
     places[g] = mesh->group_count++;
-    mesh->groups[places[g]] = (sn_mesh_group){names + records[g].name, triangles, 0};
+    sn_mesh_group* group = &mesh->groups[places[g]];
+    *group =
+        (sn_mesh_group){.name = names + records[g].name,
+                        .triangles = triangles,
+                        .material = records[g].is_material ? names + records[g].material : NULL,
+                        .has_color = records[g].has_color};
+    memcpy(group->color, records[g].color, sizeof group->color);
     triangles += records[g].triangle_count;
   }
   return SN_OK;
@@ -275,9 +327,23 @@ static sn_status copy_groups(sn_mesh_builder* builder, sn_mesh* mesh, sn_error* 
   return status;
 }
 
+static sn_status copy_uvs(const sn_mesh_builder* builder, sn_mesh* mesh, sn_error* err) {
+  size_t corner_count = mesh->face_count > 0 ? mesh->face_starts[mesh->face_count] : 0;
+  const uint32_t* given = builder->corner_uvs.items;
+  const float* pairs = builder->uvs.items;
+  if (builder->corner_uvs.count == 0 || builder->uvs.count == 0) return SN_OK;
+  SN_TRY(SN_ARENA_NEW(mesh->storage, 2 * corner_count, &mesh->uvs, err));
+  for (size_t c = 0; c < corner_count && c < builder->corner_uvs.count; ++c) {
+    if (given[c] >= builder->uvs.count) continue;
+    memcpy(mesh->uvs + 2 * c, pairs + 2 * (size_t)given[c], 2 * sizeof *pairs);
+  }
+  return SN_OK;
+}
+
 sn_status sn_mesh_builder_finish(sn_mesh_builder* builder, sn_mesh* mesh, sn_error* err) {
   *mesh = (sn_mesh){0};
   sn_status status = copy_polygons(builder, mesh, err);
+  if (status == SN_OK) status = copy_uvs(builder, mesh, err);
   if (status == SN_OK) status = copy_groups(builder, mesh, err);
   if (status != SN_OK) sn_mesh_destroy(mesh);
   return status;
@@ -326,6 +392,17 @@ void sn_mesh_destroy(sn_mesh* mesh) {
   *mesh = (sn_mesh){0};
 }
 
+void sn_mesh_triangle_corners(const sn_mesh* mesh, uint32_t* corners) {
+  for (uint32_t f = 0; f < mesh->face_count; ++f) {
+    uint32_t first = mesh->face_starts[f];
+    for (uint32_t c = first + 2; c < mesh->face_starts[f + 1]; ++c, corners += 3) {
+      corners[0] = first;
+      corners[1] = c - 1;
+      corners[2] = c;
+    }
+  }
+}
+
 // Validity
 
 static bool polygons_are_valid(const sn_mesh* mesh) {
@@ -356,8 +433,17 @@ static bool group_is_valid(const sn_mesh_group* group, uint32_t triangle_count) 
   return group->name && group->triangle_count > 0;
 }
 
+static bool uvs_are_valid(const sn_mesh* mesh) {
+  size_t count = mesh->uvs ? 2 * (size_t)mesh->face_starts[mesh->face_count] : 0;
+  for (size_t i = 0; i < count; ++i) {
+    if (!isfinite(mesh->uvs[i])) return false;
+  }
+  return true;
+}
+
 bool sn_mesh_is_valid(const sn_mesh* mesh) {
   if (!mesh->storage || mesh->triangle_count == 0 || !polygons_are_valid(mesh)) return false;
+  if (!uvs_are_valid(mesh)) return false;
   for (size_t i = 0; i < 3 * (size_t)mesh->vertex_count; ++i) {
     if (!sn_mesh_coordinate_is_valid(mesh->positions[i])) return false;
   }

@@ -16,6 +16,9 @@ bool sn_mesh_coordinate_is_valid(double value);
 // Everything that mesh.h promises: indices, order, fans, finite positions. Slow and total.
 bool sn_mesh_is_valid(const sn_mesh* mesh);
 
+// Which corners, counted as in `face_vertices`, the triangles have. @param corners (3 x triangle_count)
+void sn_mesh_triangle_corners(const sn_mesh* mesh, uint32_t* corners);
+
 // Items behind one another in a block that doubles when it is full.
 typedef struct sn_mesh_list {
   void* items;
@@ -28,6 +31,8 @@ typedef struct sn_mesh_builder {
   sn_mesh_list positions;   // sn_vec3 each
   sn_mesh_list corners;     // vertex index of each corner, polygon after polygon
   sn_mesh_list face_ends;   // number of corners up to and with each polygon
+  sn_mesh_list uvs;         // texture coordinates that corners may have, two floats each
+  sn_mesh_list corner_uvs;  // which of them each corner has, up to the last one that has any
   uint32_t triangle_count;  // that the polygons so far fan into
   sn_mesh_list groups;      // in the order of their first mention
   sn_mesh_list names;       // their names, each with its closing zero
@@ -46,9 +51,20 @@ sn_status sn_mesh_builder_add_corner(sn_mesh_builder* builder, uint32_t vertex, 
 // Ends the polygon of the corners since the last one: three or more.
 sn_status sn_mesh_builder_end_face(sn_mesh_builder* builder, sn_error* err);
 
+// Texture coordinates, for any number of corners; both must be finite.
+sn_status sn_mesh_builder_add_uv(sn_mesh_builder* builder, float u, float v, sn_error* err);
+uint32_t sn_mesh_builder_uv_count(const sn_mesh_builder* builder);
+// The last corner has these, which may come later. Corners without any, or with some that never come,
+// have 0, 0 where others have theirs.
+sn_status sn_mesh_builder_set_uv(sn_mesh_builder* builder, uint32_t uv, sn_error* err);
+
 // Index of the group of that name, which is added if it is new.
 sn_status sn_mesh_builder_find_group(sn_mesh_builder* builder, const char* name, size_t length,
                                      uint32_t* group, sn_error* err);
+// The group stands for a material, which it keeps if it has one already.
+// @param color linear RGBA, NULL: none
+sn_status sn_mesh_builder_set_material(sn_mesh_builder* builder, uint32_t group, const char* name,
+                                       size_t length, const float* color, sn_error* err);
 // The faces to come are in these groups and no others. Repeated ones count once.
 // @param group_count SN_MESH_GROUPS_AT_ONCE at most
 sn_status sn_mesh_builder_use_groups(sn_mesh_builder* builder, const uint32_t* groups,

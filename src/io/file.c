@@ -142,18 +142,37 @@ static void sync_folder_of(char* path) {
   close(folder);
 }
 
-static sn_status write_and_rename(const char* path, char* temporary, const void* bytes, size_t size,
-                                  sn_error* err) {
-  sn_file file = {-1, temporary, 0};
-  SN_TRY(open_temporary(&file, err));
-  sn_status status = sn_file_cut(&file, 0, err);
-  if (status == SN_OK) status = sn_file_write_at(&file, 0, bytes, size, err);
-  if (status == SN_OK) status = sn_file_sync(&file, err);
+sn_status sn_file_begin(char* temporary, sn_file* file, sn_error* err) {
+  *file = (sn_file){-1, temporary, 0};
+  SN_TRY(open_temporary(file, err));
+  sn_status status = sn_file_cut(file, 0, err);
+  if (status != SN_OK) sn_file_abandon(file);
+  return status;
+}
+
+sn_status sn_file_publish(sn_file* file, char* temporary, const char* path, sn_error* err) {
+  sn_status status = sn_file_sync(file, err);
   // Renamed while still open and locked: nobody else can take the name in between.
   if (status == SN_OK && rename(temporary, path) != 0) status = fail_io(err, path, "replaced");
   if (status != SN_OK) unlink(temporary);
-  sn_file_close(&file);
+  sn_file_close(file);
   if (status == SN_OK) sync_folder_of(temporary);
+  return status;
+}
+
+void sn_file_abandon(sn_file* file) {
+  if (file->descriptor < 0) return;
+  unlink(file->path);
+  sn_file_close(file);
+}
+
+static sn_status write_and_rename(const char* path, char* temporary, const void* bytes, size_t size,
+                                  sn_error* err) {
+  sn_file file;
+  SN_TRY(sn_file_begin(temporary, &file, err));
+  sn_status status = sn_file_write_at(&file, 0, bytes, size, err);
+  if (status == SN_OK) return sn_file_publish(&file, temporary, path, err);
+  sn_file_abandon(&file);
   return status;
 }
 

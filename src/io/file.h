@@ -25,6 +25,12 @@ sn_status sn_file_read(const char* path, sn_arena* arena, char** bytes, size_t* 
 // new, never a part. The folder must exist.
 sn_status sn_file_write_atomic(const char* path, const void* bytes, size_t size, sn_error* err);
 
+// The same for content that comes in pieces: write into `file`, then publish or abandon it, which also
+// closes it. `temporary` (`path` with ".tmp" behind it) is borrowed.
+sn_status sn_file_begin(char* temporary, sn_file* file, sn_error* err);
+sn_status sn_file_publish(sn_file* file, char* temporary, const char* path, sn_error* err);
+void sn_file_abandon(sn_file* file);
+
 // Create a folder and those above it. One that exists is fine.
 sn_status sn_folder_create(const char* path, sn_error* err);
 

@@ -67,6 +67,12 @@ sn_status sn_gltf_integer(sn_gltf_reader* r, const sn_place* owner_at, const jso
 // `count` finite numbers in a list.
 sn_status sn_gltf_numbers(sn_gltf_reader* r, const sn_place* at, const json_t* value, size_t count,
                           double* numbers);
+// Give items, which start with their name, names that tell them apart: what comes first keeps its name,
+// what comes later under the same one gets a number behind it, what has none is named after its index.
+// @param given (count), each NULL, empty or a name
+sn_status sn_gltf_name_items(sn_arena* storage, sn_arena* scratch, const char* const* given,
+                             uint32_t count, const char* stem, void* items, size_t item_size,
+                             sn_error* err);
 // Pay for numbers about to be decoded.
 sn_status sn_gltf_charge(sn_gltf_reader* r, const sn_place* at, uint64_t number_count);
 // Give each entry of a list its name, as in gltf.h. The items start with their name.
@@ -105,6 +111,27 @@ sn_status sn_gltf_read_meshes(sn_gltf_reader* r);
 sn_status sn_gltf_read_nodes(sn_gltf_reader* r);
 sn_status sn_gltf_read_skins(sn_gltf_reader* r);
 sn_status sn_gltf_read_clips(sn_gltf_reader* r);
+
+// Give vertices whose weights are all 0 to the nearest joint of the first skin that a node shows them with.
+sn_status sn_gltf_tie_loose(sn_gltf* gltf, sn_arena* scratch, sn_error* err);
+
+// Morph targets (gltf_morph.c), of one mesh after the other
+
+#define SN_GLTF_MORPHS_MAX 65536
+#define SN_GLTF_MORPH_WEIGHT_MAX 1e6
+
+// The most that a primitive of the mesh has so far.
+sn_status sn_gltf_survey_morphs(sn_gltf_reader* r, const sn_place* primitive_at,
+                                const json_t* primitive, sn_gltf_mesh* mesh);
+// Room for them, and their weights at rest. @param entry of the mesh
+sn_status sn_gltf_take_morphs(sn_gltf_reader* r, const sn_place* mesh_at, const json_t* entry,
+                              uint64_t vertex_count, sn_gltf_mesh* mesh);
+sn_status sn_gltf_read_morphs(sn_gltf_reader* r, const sn_place* primitive_at,
+                              const json_t* primitive, uint32_t first_vertex, uint32_t vertex_count,
+                              uint64_t mesh_vertex_count, sn_gltf_mesh* mesh);
+// The list "weights" of a mesh or node; NULL where there is none.
+sn_status sn_gltf_read_morph_weights(sn_gltf_reader* r, const sn_place* owner_at,
+                                     const json_t* entry, uint32_t morph_count, float** weights);
 
 // Finished documents
 

@@ -3,8 +3,10 @@
 
 #include "io/gltf.h"
 
-static const sn_choice paths[] = {
-    {"translation", SN_GLTF_TRANSLATE}, {"rotation", SN_GLTF_ROTATE}, {"scale", SN_GLTF_SCALE}};
+static const sn_choice paths[] = {{"translation", SN_GLTF_TRANSLATE},
+                                  {"rotation", SN_GLTF_ROTATE},
+                                  {"scale", SN_GLTF_SCALE},
+                                  {"weights", SN_GLTF_WEIGHTS}};
 static const sn_choice interpolations[] = {
     {"LINEAR", SN_GLTF_LINEAR}, {"STEP", SN_GLTF_STEP}, {"CUBICSPLINE", SN_GLTF_CUBIC}};
 
@@ -14,15 +16,16 @@ typedef struct clip_reader {
   const sn_place* at;
   const json_t* samplers;
   sn_gltf_clip* clip;
-  uint32_t* movers;  // the last clip that moves each path of a node, from 1 (3 x node_count)
+  uint32_t* movers;  // the last clip that moves each path of a node, from 1 (4 x node_count)
   uint32_t clip_index;
 } clip_reader;
 
 static sn_status read_choice(clip_reader* c, const sn_place* at, const json_t* value,
-                             const sn_choice* choices, const char* expected, int* chosen) {
+                             const sn_choice* choices, size_t choice_count, const char* expected,
+                             int* chosen) {
   const char* text = NULL;
   SN_TRY(sn_value_string(&c->r->json, at, value, expected, &text));
-  ptrdiff_t found = sn_name_find(SN_NAMES(choices, 3), text);
+  ptrdiff_t found = sn_name_find(SN_NAMES(choices, choice_count), text);
   if (found < 0) return sn_read_mismatch(&c->r->json, at, value, expected);
   *chosen = choices[found].value;
   return SN_OK;
@@ -54,6 +57,11 @@ static sn_status read_times(clip_reader* c, const sn_place* sampler_at, const js
   return SN_OK;
 }
 
+static uint32_t morph_count_of(const sn_gltf* gltf, uint32_t node) {
+  int32_t mesh = gltf->nodes[node].mesh;
+  return mesh < 0 ? 0 : gltf->meshes[mesh].morph_count;
+}
+
 // A rotation between keys needs a direction at each of them.
 static sn_status check_rotations(clip_reader* c, const sn_place* at,
                                  const sn_gltf_channel* channel) {
@@ -72,18 +80,22 @@ static sn_status check_rotations(clip_reader* c, const sn_place* at,
 static sn_status read_values(clip_reader* c, const sn_place* sampler_at, const json_t* sampler,
                              sn_gltf_channel* channel) {
   sn_place at = sn_place_key(sampler_at, "output");
-  bool rotates = channel->path == SN_GLTF_ROTATE;
+  bool rotates = channel->path == SN_GLTF_ROTATE, morphs = channel->path == SN_GLTF_WEIGHTS;
   sn_gltf_accessor accessor;
   double* values;
   SN_TRY(sn_gltf_find_typed(c->r, &at, json_object_get(sampler, "output"),
-                            rotates ? "VEC4" : "VEC3", &accessor));
+                            morphs    ? "SCALAR"
+                            : rotates ? "VEC4"
+                                      : "VEC3",
+                            &accessor));
   uint64_t wanted = (channel->interpolation == SN_GLTF_CUBIC ? 3ull : 1ull) * channel->key_count;
+  if (morphs) wanted *= morph_count_of(c->r->gltf, channel->node);
   if (accessor.count != wanted) {
     return sn_read_fail(&c->r->json, &at, "found %u values, expected %llu for %u keys",
                         accessor.count, (unsigned long long)wanted, channel->key_count);
   }
   SN_TRY(sn_gltf_read_accessor(c->r, &accessor, &values));
-  size_t count = (rotates ? 4 : 3) * (size_t)accessor.count;
+  size_t count = (morphs ? 1 : rotates ? 4 : 3) * (size_t)accessor.count;
   SN_TRY(SN_ARENA_NEW(c->r->gltf->storage, count, &channel->values, c->r->json.err));
   for (size_t i = 0; i < count; ++i) channel->values[i] = (float)values[i];
   return rotates ? check_rotations(c, &at, channel) : SN_OK;
@@ -105,7 +117,7 @@ static sn_status read_sampler(clip_reader* c, const sn_place* channel_at, const 
   if (interpolation) {
     sn_place interpolation_at = sn_place_key(&sampler_at, "interpolation");
     int chosen = 0;
-    SN_TRY(read_choice(c, &interpolation_at, interpolation, interpolations,
+    SN_TRY(read_choice(c, &interpolation_at, interpolation, interpolations, 3,
                        "\"LINEAR\", \"STEP\" or \"CUBICSPLINE\"", &chosen));
     channel->interpolation = (sn_gltf_interpolation)chosen;
   }
@@ -121,13 +133,13 @@ static sn_status read_sampler(clip_reader* c, const sn_place* channel_at, const 
 // A node with a matrix has no parts to move, and a part has one mover.
 static sn_status check_target(clip_reader* c, const sn_place* node_at,
                               const sn_gltf_channel* channel) {
-  if (c->r->gltf->nodes[channel->node].has_matrix) {
+  if (c->r->gltf->nodes[channel->node].has_matrix && channel->path != SN_GLTF_WEIGHTS) {
     return sn_read_fail(&c->r->json, node_at,
                         "found node %u, which has a matrix, expected one with translation, "
                         "rotation and scale",
                         channel->node);
   }
-  uint32_t* mover = &c->movers[3 * (size_t)channel->node + channel->path];
+  uint32_t* mover = &c->movers[4 * (size_t)channel->node + channel->path];
   if (*mover == c->clip_index + 1) {
     return sn_read_fail(&c->r->json, node_at,
                         "found the %s of node %u a second time, expected one channel for it",
@@ -137,7 +149,8 @@ static sn_status check_target(clip_reader* c, const sn_place* node_at,
   return SN_OK;
 }
 
-// Channels that move nothing here - morph targets, or what only an extension knows - are left out.
+// Channels that move nothing here - weights of a mesh without morph targets, or what only an extension
+// knows - are left out.
 static sn_status read_channel(clip_reader* c, const sn_place* at, const json_t* entry) {
   const json_t* target = json_object_get(entry, "target");
   sn_place target_at = sn_place_key(at, "target"), node_at = sn_place_key(&target_at, "node"),
@@ -148,16 +161,21 @@ static sn_status read_channel(clip_reader* c, const sn_place* at, const json_t* 
   }
   const json_t *node = json_object_get(target, "node"), *path = json_object_get(target, "path");
   if (!node) return SN_OK;
-  if (json_is_string(path) && strcmp(json_string_value(path), "weights") == 0) return SN_OK;
-  sn_gltf_channel* channel = &c->clip->channels[c->clip->channel_count];
+  sn_gltf_channel read = {0}, *channel = &read;
   SN_TRY(sn_gltf_reference(c->r, &node_at, node, "nodes", &channel->node));
   int chosen = 0;
-  SN_TRY(read_choice(c, &path_at, path, paths,
+  SN_TRY(read_choice(c, &path_at, path, paths, 4,
                      "\"translation\", \"rotation\", \"scale\" or \"weights\"", &chosen));
   channel->path = (sn_gltf_path)chosen;
+  bool morphs = channel->path == SN_GLTF_WEIGHTS;
+  if (morphs && morph_count_of(c->r->gltf, channel->node) == 0) return SN_OK;
   SN_TRY(check_target(c, &node_at, channel));
   SN_TRY(read_sampler(c, at, json_object_get(entry, "sampler"), channel));
-  c->clip->channel_count++;
+  if (morphs) {
+    c->clip->morphs[c->clip->morph_count++] = read;
+  } else {
+    c->clip->channels[c->clip->channel_count++] = read;
+  }
   return SN_OK;
 }
 
@@ -174,6 +192,7 @@ static sn_status read_clip(clip_reader* c, const json_t* entry) {
   }
   size_t count = json_array_size(channels);
   SN_TRY(SN_ARENA_NEW(c->r->gltf->storage, count, &c->clip->channels, c->r->json.err));
+  SN_TRY(SN_ARENA_NEW(c->r->gltf->storage, count, &c->clip->morphs, c->r->json.err));
   for (size_t i = 0; i < count; ++i) {
     sn_place at = sn_place_index(&channels_at, i);
     SN_TRY(read_channel(c, &at, json_array_get(channels, i)));
@@ -188,7 +207,7 @@ sn_status sn_gltf_read_clips(sn_gltf_reader* r) {
   gltf->clip_count = count;
   SN_TRY(sn_gltf_name_entries(r, "animations", "clip", gltf->clips, sizeof *gltf->clips));
   uint32_t* movers;
-  SN_TRY(SN_ARENA_NEW(r->scratch, 3 * (size_t)gltf->node_count, &movers, r->json.err));
+  SN_TRY(SN_ARENA_NEW(r->scratch, 4 * (size_t)gltf->node_count, &movers, r->json.err));
   sn_place list_at = sn_place_key(NULL, "animations");
   for (uint32_t i = 0; i < count; ++i) {
     sn_place at = sn_place_index(&list_at, i);

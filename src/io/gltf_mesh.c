@@ -35,6 +35,7 @@ typedef struct mesh_reader {
   uint32_t primitive_count, skipped_count;
   uint64_t vertex_count;
   uint32_t set_count;   // the most that a primitive has
+  bool has_uvs;         // in some primitive
   json_t* map_indices;  // from the names of maps
   uint32_t unweighted_count;
   sn_mesh_builder builder;
@@ -155,6 +156,8 @@ static sn_status survey_primitive(mesh_reader* m, const sn_place* at, uint32_t i
   }
   SN_TRY(survey_sets(m, &p));
   SN_TRY(survey_maps(m, &p));
+  SN_TRY(sn_gltf_survey_morphs(m->r, at, entry, m->mesh));
+  m->has_uvs = m->has_uvs || json_object_get(p.attributes, "TEXCOORD_0");
   m->primitives[m->primitive_count++] = p;
   return SN_OK;
 }
@@ -224,6 +227,26 @@ static sn_status add_vertices(mesh_reader* m, const primitive* p) {
   return SN_OK;
 }
 
+// Texture coordinates of the vertices, with v up; 0, 0 for those of a primitive without.
+static sn_status add_uvs(mesh_reader* m, const primitive* p) {
+  sn_gltf_accessor accessor;
+  double* values = NULL;
+  if (!m->has_uvs) return SN_OK;
+  if (json_object_get(p->attributes, "TEXCOORD_0")) {
+    SN_TRY(find_attribute(m, p, "TEXCOORD_0", &accessor));
+    if (strcmp(accessor.type, "VEC2") != 0) {
+      return fail_attribute(m, p, "TEXCOORD_0", "found another type, expected VEC2");
+    }
+    SN_TRY(sn_gltf_read_accessor(m->r, &accessor, &values));
+  }
+  for (size_t v = 0; v < p->vertex_count; ++v) {
+    float pair[2] = {values ? (float)values[2 * v] : 0.0f,
+                     values ? (float)(1.0 - values[2 * v + 1]) : 0.0f};
+    SN_TRY(sn_mesh_builder_add_uv(&m->builder, pair[0], pair[1], m->r->json.err));
+  }
+  return SN_OK;
+}
+
 // Corners in the order of the file; without indices all vertices in theirs.
 static sn_status read_corners(mesh_reader* m, const sn_place* at, const primitive* p,
                               double** corners, uint32_t* corner_count) {
@@ -270,20 +293,41 @@ static void pick_triangle(int64_t mode, uint32_t t, uint32_t picked[3]) {
   }
 }
 
-// The name of its material, or `primitiveN`. @param made room for the latter
-static sn_status name_group(mesh_reader* m, const sn_place* at, const primitive* p, char made[32],
-                            const char** name) {
-  snprintf(made, 32, "primitive%u", p->index);
-  *name = made;
-  const json_t* value = json_object_get(p->entry, "material");
+// The base colour of a material, if it states a sensible one.
+static bool find_color(const json_t* material, float color[4]) {
+  const json_t* list =
+      json_object_get(json_object_get(material, "pbrMetallicRoughness"), "baseColorFactor");
+  for (size_t i = 0; i < 4; ++i) {
+    const json_t* value = json_array_get(list, i);
+    double number = json_number_value(value);
+    if (!json_is_number(value) || !(number >= 0.0 && number <= 1.0)) return false;
+    color[i] = (float)number;
+  }
+  return true;
+}
+
+// The group of its material, named after it or, without a name, `primitiveN`.
+static sn_status find_group(mesh_reader* m, const sn_place* at, const primitive* p,
+                            uint32_t* group) {
+  sn_error* err = m->r->json.err;
+  char made[32];
+  snprintf(made, sizeof made, "primitive%u", p->index);
+  const char* name = made;
+  const json_t *value = json_object_get(p->entry, "material"), *material = NULL;
   sn_place material_at = sn_place_key(at, "material");
-  if (!value) return SN_OK;
-  uint32_t index;
-  SN_TRY(sn_gltf_reference(m->r, &material_at, value, "materials", &index));
-  const char* given =
-      json_string_value(json_object_get(sn_gltf_entry(m->r, "materials", index), "name"));
-  if (given && given[0]) *name = given;
-  return SN_OK;
+  if (value) {
+    uint32_t index;
+    SN_TRY(sn_gltf_reference(m->r, &material_at, value, "materials", &index));
+    material = sn_gltf_entry(m->r, "materials", index);
+    const char* given = json_string_value(json_object_get(material, "name"));
+    if (given && given[0]) name = given;
+  }
+  SN_TRY(sn_mesh_builder_find_group(&m->builder, name, strlen(name), group, err));
+  if (!material) return SN_OK;
+  float color[4];
+  bool has_color = find_color(material, color);
+  return sn_mesh_builder_set_material(&m->builder, *group, name, strlen(name),
+                                      has_color ? color : NULL, err);
 }
 
 static sn_status add_triangles(mesh_reader* m, const primitive* p) {
@@ -292,11 +336,8 @@ static sn_status add_triangles(mesh_reader* m, const primitive* p) {
   uint32_t corner_count;
   SN_TRY(read_corners(m, &at, p, &corners, &corner_count));
   sn_error* err = m->r->json.err;
-  char made[32];
-  const char* name;
-  SN_TRY(name_group(m, &at, p, made, &name));
   uint32_t group;
-  SN_TRY(sn_mesh_builder_find_group(&m->builder, name, strlen(name), &group, err));
+  SN_TRY(find_group(m, &at, p, &group));
   SN_TRY(sn_mesh_builder_use_groups(&m->builder, &group, 1, err));
   uint32_t count = p->mode == MODE_TRIANGLES ? corner_count / 3 : corner_count - 2;
   for (uint32_t t = 0; t < count; ++t) {
@@ -305,6 +346,7 @@ static sn_status add_triangles(mesh_reader* m, const primitive* p) {
     for (int c = 0; c < 3; ++c) {
       uint32_t vertex = corners ? (uint32_t)corners[picked[c]] : picked[c];
       SN_TRY(sn_mesh_builder_add_corner(&m->builder, p->first_vertex + vertex, err));
+      if (m->has_uvs) SN_TRY(sn_mesh_builder_set_uv(&m->builder, p->first_vertex + vertex, err));
     }
     SN_TRY(sn_mesh_builder_end_face(&m->builder, err));
   }
@@ -359,7 +401,7 @@ static bool normalise_weights(float* weights, int count) {
 }
 
 // Joints without weight become joint 0 and repeated joints one; the weights sum to 1.
-// @return false where nothing has a weight; the first joint then has all
+// @return false where nothing has a weight; that is given to a joint once those are known
 static bool tidy_influences(uint16_t* joints, float* weights, int count) {
   for (int i = 0; i < count; ++i) {
     for (int k = 0; k < i && weights[i] > 0.0f; ++k) {
@@ -372,7 +414,6 @@ static bool tidy_influences(uint16_t* joints, float* weights, int count) {
   for (int i = 0; i < count; ++i) {
     if (weights[i] == 0.0f) joints[i] = 0;
   }
-  if (!weighted) weights[0] = 1.0f;
   return weighted;
 }
 
@@ -409,9 +450,13 @@ static sn_status read_primitives(mesh_reader* m) {
     const primitive* p = &m->primitives[i];
     sn_arena_mark mark = sn_arena_get_mark(m->r->scratch);
     SN_TRY(add_vertices(m, p));
+    SN_TRY(add_uvs(m, p));
     SN_TRY(add_triangles(m, p));
     SN_TRY(read_influences(m, p));
     SN_TRY(read_maps(m, p));
+    sn_place list_at = sn_place_key(m->at, "primitives"), at = sn_place_index(&list_at, p->index);
+    SN_TRY(sn_gltf_read_morphs(m->r, &at, p->entry, p->first_vertex, p->vertex_count,
+                               m->vertex_count, m->mesh));
     sn_arena_release(m->r->scratch, mark);
   }
   return sn_mesh_builder_finish(&m->builder, &m->mesh->mesh, m->r->json.err);
@@ -424,7 +469,7 @@ static void report(const mesh_reader* m) {
            file, m->mesh->name, m->skipped_count);
   }
   if (m->unweighted_count > 0) {
-    sn_log(SN_LOG_WARNING, "%s: mesh \"%s\": %u vertices without weights follow the first joint",
+    sn_log(SN_LOG_WARNING, "%s: mesh \"%s\": %u vertices without weights follow the nearest joint",
            file, m->mesh->name, m->unweighted_count);
   }
 }
@@ -433,8 +478,10 @@ static sn_status read_mesh(sn_gltf_reader* r, const sn_place* at, uint32_t index
   mesh_reader m = {.r = r, .at = at, .mesh = &r->gltf->meshes[index]};
   m.map_indices = json_object();
   sn_status status = m.map_indices ? SN_OK : sn_fail_memory(r->json.err, sizeof(json_t*));
-  if (status == SN_OK) status = survey(&m, sn_gltf_entry(r, "meshes", index));
+  const json_t* entry = sn_gltf_entry(r, "meshes", index);
+  if (status == SN_OK) status = survey(&m, entry);
   if (status == SN_OK) status = take_arrays(&m);
+  if (status == SN_OK) status = sn_gltf_take_morphs(r, at, entry, m.vertex_count, m.mesh);
   if (status == SN_OK) status = read_primitives(&m);
   if (status == SN_OK) report(&m);
   json_decref(m.map_indices);

@@ -113,7 +113,8 @@ static sn_status read_node(sn_gltf_reader* r, const sn_place* at, const json_t* 
            r->json.file, node->name);
     node->skin = -1;
   }
-  return SN_OK;
+  uint32_t morph_count = node->mesh < 0 ? 0 : r->gltf->meshes[node->mesh].morph_count;
+  return sn_gltf_read_morph_weights(r, at, entry, morph_count, &node->morph_weights);
 }
 
 uint32_t sn_gltf_sort_nodes(const sn_gltf_node* nodes, uint32_t node_count, uint32_t* order,

@@ -125,10 +125,111 @@ void sn_gltf_pose(const sn_gltf* gltf, int32_t clip, double time, double* world)
   }
 }
 
+// The skin that ties something to a node, by its joint; false if none does.
+static bool find_tie(const sn_gltf* gltf, uint32_t node, uint32_t* skin, uint32_t* joint) {
+  for (*skin = 0; *skin < gltf->skin_count; ++*skin) {
+    const sn_gltf_skin* s = &gltf->skins[*skin];
+    for (*joint = 0; *joint < s->joint_count; ++*joint) {
+      if (s->joints[*joint] == node) return true;
+    }
+  }
+  return false;
+}
+
+// Do the joints say where they are? Identities alone, which is what a skin without matrices has, do not.
+static bool skin_has_places(const sn_gltf_skin* skin) {
+  for (uint32_t j = 1; j < skin->joint_count; ++j) {
+    if (memcmp(skin->inverse_bind, skin->inverse_bind + 16 * (size_t)j, sizeof(double[16])) != 0) {
+      return true;
+    }
+  }
+  return skin->joint_count == 1;
+}
+
+// From the coordinates of a skin's meshes to those of the world, as its topmost joint is in `world`.
+static void find_placement(const sn_gltf* gltf, const sn_gltf_skin* skin, const double* world,
+                           double placement[16]) {
+  for (uint32_t i = 0; i < gltf->node_count; ++i) {
+    for (uint32_t j = 0; j < skin->joint_count; ++j) {
+      if (skin->joints[j] != gltf->order[i]) continue;
+      sn_affine_multiply(world + 16 * (size_t)skin->joints[j], skin->inverse_bind + 16 * (size_t)j,
+                         placement);
+      return;
+    }
+  }
+  sn_affine_identity(placement);
+}
+
+void sn_gltf_bind_pose(const sn_gltf* gltf, double* world) {
+  sn_gltf_pose(gltf, -1, 0.0, world);
+  // A parent's bind pose is known before its children ask for it; the placement of a skin is that of
+  // its topmost joint before any of them moved.
+  for (uint32_t i = 0; i < gltf->node_count; ++i) {
+    uint32_t n = gltf->order[i], skin, joint;
+    double local[16], bound[16], placement[16];
+    const sn_gltf_node* node = &gltf->nodes[n];
+    if (find_tie(gltf, n, &skin, &joint) && skin_has_places(&gltf->skins[skin]) &&
+        sn_affine_invert(gltf->skins[skin].inverse_bind + 16 * (size_t)joint, bound)) {
+      find_placement(gltf, &gltf->skins[skin], world, placement);
+      sn_affine_multiply(placement, bound, world + 16 * (size_t)n);
+      continue;
+    }
+    if (node->parent < 0) continue;
+    memcpy(local, node->matrix, sizeof local);
+    if (!node->has_matrix) sn_affine_compose(node->translate, node->rotate, node->scale, local);
+    sn_affine_multiply(world + 16 * (size_t)node->parent, local, world + 16 * (size_t)n);
+  }
+}
+
+// Morph targets
+
+// The channel of a clip that weighs the morph targets of a node, or NULL.
+static const sn_gltf_channel* find_morphs(const sn_gltf* gltf, int32_t clip, uint32_t node) {
+  for (uint32_t c = 0; clip >= 0 && c < gltf->clips[clip].morph_count; ++c) {
+    if (gltf->clips[clip].morphs[c].node == node) return &gltf->clips[clip].morphs[c];
+  }
+  return NULL;
+}
+
+// Weight of one target; keys of a channel hold `width` of them, cubic ones three times as many.
+static double sample_weight(const sn_gltf_channel* channel, uint32_t width, uint32_t target,
+                            double time) {
+  bool cubic = channel->interpolation == SN_GLTF_CUBIC;
+  uint32_t key = time > (double)channel->times[0] ? find_key(channel, time) : 0;
+  const float* at = channel->values + (cubic ? 3 * (size_t)key + 1 : key) * width + target;
+  double start = (double)channel->times[key], held = (double)at[0];
+  if (channel->interpolation == SN_GLTF_STEP || !(time > start) || key + 1 >= channel->key_count) {
+    return held;
+  }
+  double span = (double)channel->times[key + 1] - start, u = (time - start) / span;
+  if (!cubic) return held + u * ((double)at[width] - held);
+  double u2 = u * u, u3 = u2 * u, out = (double)at[width], in = (double)at[2 * (size_t)width];
+  return (2.0 * u3 - 3.0 * u2 + 1.0) * held + (u3 - 2.0 * u2 + u) * span * out +
+         (3.0 * u2 - 2.0 * u3) * (double)at[3 * (size_t)width] + (u3 - u2) * span * in;
+}
+
+// The vertices of a node's mesh before it is skinned.
+static void morph_mesh(const sn_gltf* gltf, uint32_t node, int32_t clip, double time,
+                       double* positions) {
+  const sn_gltf_mesh* mesh = &gltf->meshes[gltf->nodes[node].mesh];
+  const float* given = gltf->nodes[node].morph_weights;
+  const float* rest = given ? given : mesh->morph_weights;
+  const sn_gltf_channel* channel = find_morphs(gltf, clip, node);
+  size_t count = 3 * (size_t)mesh->mesh.vertex_count;
+  memcpy(positions, mesh->mesh.positions, count * sizeof *positions);
+  for (uint32_t k = 0; k < mesh->morph_count; ++k) {
+    double weight = channel ? sample_weight(channel, mesh->morph_count, k, time)
+                    : rest  ? (double)rest[k]
+                            : 0.0;
+    const float* move = mesh->morphs + k * count;
+    for (size_t i = 0; i < count && weight != 0.0; ++i) positions[i] += weight * (double)move[i];
+  }
+}
+
 // Skinning: the sum over joints of  weight  world  inverse bind  position.
 static sn_vec3 skin_vertex(const sn_gltf_mesh* mesh, const sn_gltf_skin* skin, const double* world,
-                           size_t vertex) {
-  sn_vec3 rest = sn_load3(mesh->mesh.positions + 3 * vertex), sum = {0, 0, 0};
+                           size_t vertex, sn_vec3 rest) {
+  sn_vec3 sum = {0, 0, 0};
   size_t first = vertex * (size_t)mesh->influence_count;
   for (int i = 0; i < mesh->influence_count; ++i) {
     double weight = (double)mesh->weights[first + (size_t)i];
@@ -141,15 +242,21 @@ static sn_vec3 skin_vertex(const sn_gltf_mesh* mesh, const sn_gltf_skin* skin, c
   return sum;
 }
 
-void sn_gltf_skin_vertices(const sn_gltf* gltf, uint32_t node_index, const double* world,
+void sn_gltf_skin_vertices(const sn_gltf* gltf, uint32_t node, const double* world,
                            double* positions) {
+  sn_gltf_morph_vertices(gltf, node, -1, 0, world, positions);
+}
+
+void sn_gltf_morph_vertices(const sn_gltf* gltf, uint32_t node_index, int32_t clip, double time,
+                            const double* world, double* positions) {
   SN_ASSERT(node_index < gltf->node_count && gltf->nodes[node_index].mesh >= 0);
   const sn_gltf_node* node = &gltf->nodes[node_index];
   const sn_gltf_mesh* mesh = &gltf->meshes[node->mesh];
   bool skinned = node->skin >= 0 && mesh->influence_count > 0;
+  morph_mesh(gltf, node_index, clip, time, positions);
   for (size_t v = 0; v < mesh->mesh.vertex_count; ++v) {
-    sn_vec3 rest = sn_load3(mesh->mesh.positions + 3 * v);
-    sn_vec3 now = skinned ? skin_vertex(mesh, &gltf->skins[node->skin], world, v)
+    sn_vec3 rest = sn_load3(positions + 3 * v);
+    sn_vec3 now = skinned ? skin_vertex(mesh, &gltf->skins[node->skin], world, v, rest)
                           : sn_affine_apply(world + 16 * (size_t)node_index, rest);
     sn_store3(positions + 3 * v, now);
   }

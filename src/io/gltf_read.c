@@ -168,6 +168,7 @@ static sn_status read_document(sn_gltf_reader* r) {
   SN_TRY(sn_gltf_read_skins(r));
   SN_TRY(sn_gltf_read_nodes(r));
   SN_TRY(check_joints(r));
+  SN_TRY(sn_gltf_tie_loose(r->gltf, r->scratch, r->json.err));
   return sn_gltf_read_clips(r);
 }
 

@@ -41,8 +41,8 @@ sn_status sn_gltf_put_name(sn_gltf_writer* w, json_t* object, const char* name) 
   return sn_gltf_put(w, object, "name", text);
 }
 
-static sn_status put_numbers(sn_gltf_writer* w, json_t* object, const char* key,
-                             const double* numbers, int count) {
+sn_status sn_gltf_put_numbers(sn_gltf_writer* w, json_t* object, const char* key,
+                              const double* numbers, int count) {
   json_t* list;
   SN_TRY(sn_gltf_put_list(w, object, key, &list));
   for (int i = 0; i < count; ++i) SN_TRY(sn_gltf_append(w, list, json_real(numbers[i])));
@@ -98,20 +98,21 @@ static sn_status put_range(sn_gltf_writer* w, json_t* accessor, const sn_gltf_ar
     if (value < lo[k]) lo[k] = value;
     if (value > hi[k]) hi[k] = value;
   }
-  SN_TRY(put_numbers(w, accessor, "min", lo, (int)array->width));
-  return put_numbers(w, accessor, "max", hi, (int)array->width);
+  SN_TRY(sn_gltf_put_numbers(w, accessor, "min", lo, (int)array->width));
+  return sn_gltf_put_numbers(w, accessor, "max", hi, (int)array->width);
 }
 
-sn_status sn_gltf_put_array(sn_gltf_writer* w, json_t* object, const char* key,
-                            const sn_gltf_array* array) {
-  size_t start = w->size;
-  SN_TRY(add_bytes(w, array));
-  size_t size = (array->component == SN_GLTF_UINT16 ? 2 : 4) * (size_t)array->width * array->count;
+size_t sn_gltf_array_bytes(const sn_gltf_array* array) {
+  return (array->component == SN_GLTF_UINT16 ? 2 : 4) * (size_t)array->width * array->count;
+}
+
+sn_status sn_gltf_add_accessor(sn_gltf_writer* w, const sn_gltf_array* array, size_t start) {
   json_t *view, *accessor;
+  json_int_t size = (json_int_t)sn_gltf_array_bytes(array);
   SN_TRY(sn_gltf_append_object(w, w->views, &view));
   SN_TRY(sn_gltf_put(w, view, "buffer", json_integer(0)));
   SN_TRY(sn_gltf_put(w, view, "byteOffset", json_integer((json_int_t)start)));
-  SN_TRY(sn_gltf_put(w, view, "byteLength", json_integer((json_int_t)size)));
+  SN_TRY(sn_gltf_put(w, view, "byteLength", json_integer(size)));
   if (array->target) SN_TRY(sn_gltf_put(w, view, "target", json_integer(array->target)));
 
   json_int_t index = (json_int_t)json_array_size(w->accessors);
@@ -120,7 +121,15 @@ sn_status sn_gltf_put_array(sn_gltf_writer* w, json_t* object, const char* key,
   SN_TRY(sn_gltf_put(w, accessor, "componentType", json_integer(array->component)));
   SN_TRY(sn_gltf_put(w, accessor, "count", json_integer(array->count)));
   SN_TRY(sn_gltf_put(w, accessor, "type", json_string(array->type)));
-  if (array->has_range) SN_TRY(put_range(w, accessor, array));
+  return array->has_range ? put_range(w, accessor, array) : SN_OK;
+}
+
+sn_status sn_gltf_put_array(sn_gltf_writer* w, json_t* object, const char* key,
+                            const sn_gltf_array* array) {
+  size_t start = w->size;
+  json_int_t index = (json_int_t)json_array_size(w->accessors);
+  SN_TRY(add_bytes(w, array));
+  SN_TRY(sn_gltf_add_accessor(w, array, start));
   return sn_gltf_put(w, object, key, json_integer(index));
 }
 
@@ -146,17 +155,17 @@ static bool is_vector(sn_vec3 v, double x, double y, double z) {
 }
 
 static sn_status put_transform(sn_gltf_writer* w, json_t* object, const sn_gltf_node* node) {
-  if (node->has_matrix) return put_numbers(w, object, "matrix", node->matrix, 16);
+  if (node->has_matrix) return sn_gltf_put_numbers(w, object, "matrix", node->matrix, 16);
   const sn_vec3 *t = &node->translate, *s = &node->scale;
   const sn_quat* q = &node->rotate;
   if (!is_vector(*t, 0.0, 0.0, 0.0)) {
-    SN_TRY(put_numbers(w, object, "translation", (double[]){t->x, t->y, t->z}, 3));
+    SN_TRY(sn_gltf_put_numbers(w, object, "translation", (double[]){t->x, t->y, t->z}, 3));
   }
   if (!is_vector((sn_vec3){q->x, q->y, q->z}, 0.0, 0.0, 0.0) || q->w != 1.0) {
-    SN_TRY(put_numbers(w, object, "rotation", (double[]){q->x, q->y, q->z, q->w}, 4));
+    SN_TRY(sn_gltf_put_numbers(w, object, "rotation", (double[]){q->x, q->y, q->z, q->w}, 4));
   }
   if (is_vector(*s, 1.0, 1.0, 1.0)) return SN_OK;
-  return put_numbers(w, object, "scale", (double[]){s->x, s->y, s->z}, 3);
+  return sn_gltf_put_numbers(w, object, "scale", (double[]){s->x, s->y, s->z}, 3);
 }
 
 static sn_status put_node(sn_gltf_writer* w, json_t* list, const sn_gltf_node* node,
@@ -277,8 +286,7 @@ static sn_status put_clip(sn_gltf_writer* w, json_t* list, const sn_gltf_clip* c
 
 // The whole
 
-// Lists must not be empty.
-static void drop_empty_lists(json_t* root) {
+void sn_gltf_drop_empty_lists(json_t* root) {
   const char* key;
   json_t* value;
   void* next;
@@ -320,7 +328,7 @@ static sn_status put_document(sn_gltf_writer* w) {
     if (gltf->clips[c].channel_count > 0) SN_TRY(put_clip(w, clips, &gltf->clips[c]));
   }
   SN_TRY(put_buffer(w));
-  drop_empty_lists(w->root);
+  sn_gltf_drop_empty_lists(w->root);
   return SN_OK;
 }
 

@@ -44,6 +44,15 @@ sn_status sn_gltf_put_list(sn_gltf_writer* w, json_t* object, const char* key, j
 sn_status sn_gltf_append_object(sn_gltf_writer* w, json_t* list, json_t** object);
 // "name", unless it is NULL.
 sn_status sn_gltf_put_name(sn_gltf_writer* w, json_t* object, const char* name);
+// A list of numbers, as JSON.
+sn_status sn_gltf_put_numbers(sn_gltf_writer* w, json_t* object, const char* key,
+                              const double* numbers, int count);
+// A new accessor for numbers at this place of the binary chunk, which is a multiple of 4; its index is
+// the number of accessors before. They take sn_gltf_array_bytes.
+sn_status sn_gltf_add_accessor(sn_gltf_writer* w, const sn_gltf_array* array, size_t start);
+size_t sn_gltf_array_bytes(const sn_gltf_array* array);
+// Lists of a document must not be empty.
+void sn_gltf_drop_empty_lists(json_t* root);
 // Put the index of a new accessor into an object.
 sn_status sn_gltf_put_array(sn_gltf_writer* w, json_t* object, const char* key,
                             const sn_gltf_array* array);

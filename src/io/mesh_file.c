@@ -1,15 +1,11 @@
 // Meshes from and to files: which format it is, and the reader or writer for it.
-#include <locale.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#if defined(__APPLE__)
-#include <xlocale.h>
-#endif
 
 #include "base/memory.h"
 #include "io/file.h"
 #include "io/obj.h"
+#include "io/obj_write.h"
 #include "io/ply.h"
 #include "sinew/mesh.h"
 
@@ -61,48 +57,21 @@ sn_status sn_mesh_load(const char* path, sn_mesh* mesh, sn_error* err) {
   return status;
 }
 
-// The longest lines: "v" with three of " -1.23456789e-100", and " 4294967295" for each corner.
-#define VERTEX_TEXT_BYTES 64
-#define CORNER_TEXT_BYTES 12
-#define FACE_TEXT_BYTES 4
-
-static size_t write_text(const sn_mesh* mesh, char* text) {
-  char* at = text;
-  for (size_t v = 0; v < mesh->vertex_count; ++v) {
-    const double* p = mesh->positions + 3 * v;
-    at += snprintf(at, VERTEX_TEXT_BYTES, "v %.9g %.9g %.9g\n", p[0], p[1], p[2]);
-  }
-  for (uint32_t f = 0; f < mesh->face_count; ++f) {
-    *at++ = 'f';
-    for (uint32_t c = mesh->face_starts[f]; c < mesh->face_starts[f + 1]; ++c) {
-      at += snprintf(at, CORNER_TEXT_BYTES, " %llu", mesh->face_vertices[c] + 1ull);
-    }
-    *at++ = '\n';
-  }
-  return (size_t)(at - text);
-}
-
-// The host may have set a locale that writes a comma for the decimal point.
-static size_t write_plain_text(const sn_mesh* mesh, char* text) {
-  locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-  locale_t before = plain ? uselocale(plain) : (locale_t)0;
-  size_t size = write_text(mesh, text);
-  if (plain) {
-    uselocale(before);
-    freelocale(plain);
-  }
-  return size;
-}
-
 sn_status sn_mesh_save_obj(const char* path, const sn_mesh* mesh, sn_error* err) {
-  size_t corner_count = mesh->face_count > 0 ? mesh->face_starts[mesh->face_count] : 0;
-  size_t room = (size_t)mesh->vertex_count * VERTEX_TEXT_BYTES + corner_count * CORNER_TEXT_BYTES +
-                (size_t)mesh->face_count * FACE_TEXT_BYTES + 1;
-  char* text = sn_allocate(room);
-  if (!text) return sn_fail_memory(err, room);
-  size_t size = write_plain_text(mesh, text);
-  SN_ASSERT(size < room);
-  sn_status status = sn_file_write_atomic(path, text, size, err);
-  sn_release(text);
+  sn_arena* scratch;
+  sn_mesh_parts parts;
+  SN_TRY(sn_arena_create(&scratch, err));
+  sn_status status = sn_mesh_parts_find(mesh, scratch, &parts, err);
+  if (status == SN_OK) {
+    sn_writer w;
+    sn_writer_open(&w, path, err);
+    for (size_t v = 0; v < mesh->vertex_count; ++v) {
+      const double* p = mesh->positions + 3 * v;
+      sn_obj_write_vertex(&w, p[0], p[1], p[2]);
+    }
+    sn_obj_write_faces(&w, mesh, &parts);
+    status = sn_writer_close(&w, SN_OK);
+  }
+  sn_arena_destroy(scratch);
   return status;
 }

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "io/file.h"
+#include "io/floats.h"
 #include "sinew/io.h"
 
 #define HEADER_BYTES 32
@@ -40,23 +40,10 @@ static void put_word(unsigned char* bytes, uint32_t word) {
   for (int i = 0; i < 4; ++i) bytes[i] = (unsigned char)(word >> (8 * i));
 }
 
-static uint32_t get_word(const unsigned char* bytes) {
-  uint32_t word = 0;
-  for (int i = 0; i < 4; ++i) word |= (uint32_t)bytes[i] << (8 * i);
-  return word;
-}
-
 static void put_float(unsigned char* bytes, float value) {
   uint32_t word;
   memcpy(&word, &value, sizeof word);
   put_word(bytes, word);
-}
-
-static float get_float(const unsigned char* bytes) {
-  uint32_t word = get_word(bytes);
-  float value;
-  memcpy(&value, &word, sizeof value);
-  return value;
 }
 
 static uint64_t frame_bytes(uint32_t vertex_count) { return 12 * (uint64_t)vertex_count; }
@@ -84,10 +71,13 @@ static sn_status read_header(const sn_file* file, pc2_header* header, sn_error* 
   SN_CHECK(memcmp(bytes, magic, sizeof magic) == 0, err, SN_ERR_INPUT,
            "%s: starts with other bytes than POINTCACHE2; expected a point cache (PC2)",
            file->path);
-  SN_CHECK(get_word(bytes + 12) == 1, err, SN_ERR_INPUT,
-           "%s: point cache of version %u; expected version 1", file->path, get_word(bytes + 12));
-  *header = (pc2_header){get_word(bytes + 16), get_word(bytes + FRAME_COUNT_OFFSET),
-                         get_float(bytes + 20), get_float(bytes + 24)};
+  SN_CHECK(sn_get_word(bytes + 12, SN_LITTLE_ENDIAN) == 1, err, SN_ERR_INPUT,
+           "%s: point cache of version %u; expected version 1", file->path,
+           sn_get_word(bytes + 12, SN_LITTLE_ENDIAN));
+  *header = (pc2_header){sn_get_word(bytes + 16, SN_LITTLE_ENDIAN),
+                         sn_get_word(bytes + FRAME_COUNT_OFFSET, SN_LITTLE_ENDIAN),
+                         sn_get_float(bytes + 20, SN_LITTLE_ENDIAN),
+                         sn_get_float(bytes + 24, SN_LITTLE_ENDIAN)};
   SN_CHECK(header->vertex_count > 0 && header->vertex_count <= INT32_MAX, err, SN_ERR_INPUT,
            "%s: the header gives %d vertices; expected 1 or more", file->path,
            (int)header->vertex_count);
@@ -199,23 +189,8 @@ sn_status sn_pc2_read_info(const char* path, sn_pc2_info* info, sn_error* err) {
   sn_status status = read_header(&file, &header, err);
   sn_file_close(&file);
   if (status != SN_OK) return status;
-  *info = (sn_pc2_info){header.vertex_count, header.frame_count, header.first_frame};
-  return SN_OK;
-}
-
-static sn_status read_values(const sn_file* file, uint64_t offset, float* values, size_t count,
-                             sn_error* err) {
-  unsigned char bytes[4 * VALUES_AT_ONCE];
-  for (size_t first = 0; first < count; first += VALUES_AT_ONCE) {
-    size_t some = count - first < VALUES_AT_ONCE ? count - first : VALUES_AT_ONCE;
-    SN_TRY(sn_file_read_at(file, offset + 4 * first, bytes, 4 * some, err));
-    for (size_t i = 0; i < some; ++i) {
-      values[first + i] = get_float(bytes + 4 * i);
-      SN_CHECK(isfinite(values[first + i]), err, SN_ERR_INPUT,
-               "%s: a coordinate of vertex %zu is not finite at byte %llu; expected a number",
-               file->path, (first + i) / 3, (unsigned long long)(offset + 4 * (first + i)));
-    }
-  }
+  *info = (sn_pc2_info){header.vertex_count, header.frame_count, header.first_frame,
+                        header.sample_rate};
   return SN_OK;
 }
 
@@ -225,8 +200,8 @@ static sn_status read_frame(const sn_file* file, uint32_t frame, float* position
   SN_CHECK(frame < header.frame_count, err, SN_ERR_INPUT,
            "%s: frame %u asked for, counted from 0; expected less than %u, the frames it holds",
            file->path, frame, header.frame_count);
-  return read_values(file, frame_offset(header.vertex_count, frame), positions,
-                     3 * (size_t)header.vertex_count, err);
+  return sn_read_places(file, frame_offset(header.vertex_count, frame), SN_LITTLE_ENDIAN,
+                        header.vertex_count, positions, err);
 }
 
 sn_status sn_pc2_read_frame(const char* path, uint32_t frame, float* positions, sn_error* err) {

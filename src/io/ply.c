@@ -1,11 +1,12 @@
 // PLY reader. The header describes elements (vertex, face, whatever else) and their properties; the
-// data follow in that order. For a mesh we take x, y, z of `vertex` and the list `vertex_indices` (or
+// data follow in that order. For a mesh we take x, y, z of `vertex`, its texture coordinates, and the list `vertex_indices` (or
 // `vertex_index`) of `face`, for vertex values one property of `vertex`, and step over the rest.
 //
 // Ascii and binary differ only in how the next value is fetched or skipped. Ascii values may be
 // broken into lines at will. Every count is held against the bytes left before it is believed.
 #include "io/ply.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -45,7 +46,17 @@ static const struct {
 };
 
 // What we want a property for.
-typedef enum ply_role { ROLE_X, ROLE_Y, ROLE_Z, ROLE_CORNERS, ROLE_VALUE, ROLE_NONE } ply_role;
+typedef enum ply_role {
+  ROLE_X,
+  ROLE_Y,
+  ROLE_Z,
+  ROLE_U,
+  ROLE_V,
+  ROLE_CORNERS,
+  ROLE_VALUE,
+  ROLE_NONE
+} ply_role;
+#define ROLES_UV (1u << ROLE_U | 1u << ROLE_V)
 
 typedef struct ply_property {
   sn_token name;
@@ -75,6 +86,7 @@ typedef struct ply_reader {
   uint32_t roles;      // bit for each role that a property has taken
   const char* wanted;  // the one property of `vertex` that is taken; NULL: those of a mesh
   double* values;      // of it (count of vertices)
+  uint64_t bad_uvs;    // vertices whose texture coordinates are no numbers
   sn_mesh_builder builder;
   const ply_element* element;  // being read, NULL in the header
   uint64_t index;              // of the item in it
@@ -166,6 +178,18 @@ static sn_status read_type(ply_reader* reader, ply_type* type) {
                    sn_token_quote(word).text);
 }
 
+// Texture coordinates have many names; of a file with several the first count.
+static ply_role uv_role(const ply_reader* reader, sn_token name) {
+  static const char* const names[2][3] = {{"s", "u", "texture_u"}, {"t", "v", "texture_v"}};
+  for (int axis = 0; axis < 2; ++axis) {
+    ply_role role = axis == 0 ? ROLE_U : ROLE_V;
+    for (int k = 0; k < 3 && !(reader->roles & 1u << role); ++k) {
+      if (sn_token_is(name, names[axis][k])) return role;
+    }
+  }
+  return ROLE_NONE;
+}
+
 static ply_role role_of(const ply_reader* reader, const ply_element* element,
                         const ply_property* property, sn_token name) {
   if (reader->wanted) {
@@ -176,6 +200,7 @@ static ply_role role_of(const ply_reader* reader, const ply_element* element,
     if (sn_token_is(name, "x")) return ROLE_X;
     if (sn_token_is(name, "y")) return ROLE_Y;
     if (sn_token_is(name, "z")) return ROLE_Z;
+    return uv_role(reader, name);
   }
   if (element == reader->faces && property->is_list &&
       (sn_token_is(name, "vertex_indices") || sn_token_is(name, "vertex_index"))) {
@@ -429,6 +454,22 @@ static sn_status read_coordinate(ply_reader* reader, const ply_property* propert
   return SN_OK;
 }
 
+// An ornament: what is no number is told, but no reason to refuse a surface.
+static sn_status read_uv(ply_reader* reader, const ply_property* property, float pair[2],
+                         bool* good) {
+  double value = 0.0;
+  if (reader->format == PLY_ASCII) {
+    sn_token token;
+    SN_TRY(next_token(reader, &token));
+    *good = *good && sn_token_to_number(token, &value);
+  } else {
+    SN_TRY(next_value(reader, property->type, &value));
+  }
+  *good = *good && fabs(value) <= FLT_MAX;  // false for NaN
+  if (*good) pair[property->role - ROLE_U] = (float)value;
+  return SN_OK;
+}
+
 static sn_status read_corners(ply_reader* reader, const ply_property* property) {
   uint64_t corner_count;
   SN_TRY(next_list_length(reader, property, &corner_count));
@@ -444,6 +485,9 @@ static sn_status read_corners(ply_reader* reader, const ply_property* property) 
                        (unsigned long long)reader->vertices->count - 1);
     }
     SN_TRY(sn_mesh_builder_add_corner(&reader->builder, (uint32_t)index, reader->err));
+    if ((reader->roles & ROLES_UV) == ROLES_UV) {
+      SN_TRY(sn_mesh_builder_set_uv(&reader->builder, (uint32_t)index, reader->err));
+    }
   }
   return sn_mesh_builder_end_face(&reader->builder, reader->err);
 }
@@ -454,8 +498,20 @@ static sn_status skip_property(ply_reader* reader, const ply_property* property)
   return skip_values(reader, property->type, count);
 }
 
+static sn_status add_vertex(ply_reader* reader, const double position[3], const float pair[2],
+                            bool good) {
+  sn_vec3 vertex = {position[0], position[1], position[2]};
+  SN_TRY(sn_mesh_builder_add_vertex(&reader->builder, vertex, reader->err));
+  if ((reader->roles & ROLES_UV) != ROLES_UV) return SN_OK;
+  reader->bad_uvs += !good;
+  return sn_mesh_builder_add_uv(&reader->builder, good ? pair[0] : 0.0f, good ? pair[1] : 0.0f,
+                                reader->err);
+}
+
 static sn_status read_item(ply_reader* reader, const ply_element* element) {
   double position[3] = {0};
+  float pair[2] = {0};
+  bool good = true;
   for (uint32_t p = 0; p < element->property_count; ++p) {
     const ply_property* property = reader->properties + element->first_property + p;
     if (property->role == ROLE_NONE) {
@@ -464,13 +520,14 @@ static sn_status read_item(ply_reader* reader, const ply_element* element) {
       SN_TRY(read_corners(reader, property));
     } else if (property->role == ROLE_VALUE) {
       SN_TRY(next_value(reader, property->type, &reader->values[reader->index]));
+    } else if (property->role == ROLE_U || property->role == ROLE_V) {
+      SN_TRY(read_uv(reader, property, pair, &good));
     } else {
       SN_TRY(read_coordinate(reader, property, position));
     }
   }
   if (element != reader->vertices || reader->wanted) return SN_OK;
-  sn_vec3 vertex = {position[0], position[1], position[2]};
-  return sn_mesh_builder_add_vertex(&reader->builder, vertex, reader->err);
+  return add_vertex(reader, position, pair, good);
 }
 
 // The fewest bytes that an item takes: its lists may be empty.
@@ -511,6 +568,10 @@ static sn_status parse(ply_reader* reader, sn_mesh* mesh) {
     SN_TRY(read_element(reader, reader->elements + e));
   }
   report_remainder(reader);
+  if (reader->bad_uvs > 0) {
+    sn_log(SN_LOG_WARNING, "%s: texture coordinates of %llu vertices are no numbers; 0, 0 is taken",
+           reader->path, (unsigned long long)reader->bad_uvs);
+  }
   return sn_mesh_builder_finish(&reader->builder, mesh, reader->err);
 }
 

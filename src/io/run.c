@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "io/fields_file.h"
 #include "io/file.h"
 #include "scene/model.h"
 #include "sinew/io.h"
@@ -20,8 +21,10 @@ struct sn_run {
   int next_frame, last_frame;
   int stored_frames, unconverged_frames;
   double seconds;
-  sn_pc2** caches;  // a body each
+  sn_pc2** caches;            // a body each
+  sn_fields_writer** fields;  // a body each; NULL: none are kept
   uint32_t body_count;
+  bool begun;        // an earlier result.json is gone
   float* positions;  // room for the largest surface
   char* stats_text;  // room for a line
   size_t stats_size;
@@ -95,6 +98,56 @@ static sn_status cut_stats(sn_run* run, int last, sn_error* err) {
   return status;
 }
 
+// Files of an earlier run that kept fields would no longer go with this one.
+static sn_status remove_fields(const sn_run* run, const char* body, bool resumed, sn_error* err) {
+  static const char* const ENDINGS[2] = {".cells", ".fields"};
+  for (int i = 0; i < 2; ++i) {
+    char path[MAX_PATH];
+    SN_TRY(join_path(run->folder, body, ENDINGS[i], path, err));
+    if (!file_exists(path)) continue;
+    if (resumed) sn_log(SN_LOG_WARNING, "%s: removed, as output.fields is empty now", path);
+    SN_CHECK(unlink(path) == 0, err, SN_ERR_IO, "%s: cannot be removed; is the folder writable?",
+             path);
+  }
+  return SN_OK;
+}
+
+// Go on after `last`, or start anew where that cannot be or is not wanted (0).
+static sn_status open_body_fields(sn_run* run, const char* name, sn_cells* cells, int last,
+                                  sn_fields_writer** writer, sn_error* err) {
+  char path[MAX_PATH];
+  sn_error why = {0};
+  SN_TRY(join_path(run->folder, name, ".cells", path, err));
+  SN_TRY(sn_cells_save(path, cells, err));
+  SN_TRY(join_path(run->folder, name, ".fields", path, err));
+  if (last > 0) {
+    sn_status status = sn_fields_continue(path, cells, run->output.fields, last, writer, &why);
+    if (status == SN_OK) return SN_OK;
+    SN_CHECK(status == SN_ERR_INPUT, err, status, "%s", why.text);
+    sn_log(SN_LOG_WARNING, "%s; so it begins anew at frame %d", why.text, last + 1);
+  }
+  return sn_fields_start(path, cells, run->output.fields, writer, err);
+}
+
+// @param last frame after which they go on; 0: they start anew
+static sn_status open_fields(sn_run* run, const sn_model* model, const sn_scene* scene, int last,
+                             sn_error* err) {
+  for (uint32_t b = 0; b < scene->body_count && !run->output.fields; ++b) {
+    SN_TRY(remove_fields(run, scene->bodies[b].name, last > 0, err));
+  }
+  if (!run->output.fields) return SN_OK;
+  SN_TRY(SN_ARENA_NEW(run->arena, scene->body_count, &run->fields, err));
+  for (uint32_t b = 0; b < scene->body_count; ++b) {
+    sn_cells cells;
+    SN_TRY(sn_model_cells(model, b, &cells, err));
+    sn_status status =
+        open_body_fields(run, scene->bodies[b].name, &cells, last, &run->fields[b], err);
+    sn_cells_destroy(&cells);
+    SN_TRY(status);
+  }
+  return SN_OK;
+}
+
 static sn_status open_caches(sn_run* run, const sn_scene* scene, uint32_t keep_frames,
                              sn_error* err) {
   SN_TRY(SN_ARENA_NEW(run->arena, scene->body_count, &run->caches, err));
@@ -139,14 +192,17 @@ static sn_status find_cache_start(sn_run* run, const sn_scene* scene, sn_error* 
   return SN_OK;
 }
 
-static sn_status start_anew(sn_run* run, const sn_scene* scene, sn_error* err) {
+static sn_status start_anew(sn_run* run, const sn_model* model, const sn_scene* scene,
+                            sn_error* err) {
   char path[MAX_PATH];
   SN_TRY(remove_file(run, "result.json", err));
+  run->begun = true;
   SN_TRY(remove_file(run, "checkpoint", err));
   SN_TRY(join_path(run->folder, "stats.jsonl", "", path, err));
   SN_TRY(sn_file_write_atomic(path, "", 0, err));
   for (uint32_t b = 0; b < scene->body_count; ++b) SN_TRY(write_rest_surface(run, scene, b, err));
-  return open_caches(run, scene, 0, err);
+  SN_TRY(open_caches(run, scene, 0, err));
+  return open_fields(run, model, scene, 0, err);
 }
 
 static sn_status start_from(sn_run* run, const char* checkpoint, const sn_model* model,
@@ -160,8 +216,10 @@ static sn_status start_from(sn_run* run, const char* checkpoint, const sn_model*
       "or with the frames as they were",
       checkpoint, frame, run->cache_first_frame, run->next_frame);
   SN_TRY(remove_file(run, "result.json", err));
+  run->begun = true;
   run->next_frame = frame + 1;
   SN_TRY(open_caches(run, scene, (uint32_t)(frame - run->cache_first_frame + 1), err));
+  SN_TRY(open_fields(run, model, scene, frame, err));
   return cut_stats(run, frame, err);
 }
 
@@ -183,7 +241,8 @@ static sn_status open_run(sn_run* run, const sn_run_opts* opts, const sn_model* 
 
   SN_TRY(sn_folder_create(run->folder, err));
   SN_TRY(find_checkpoint(run, opts, path, err));
-  SN_TRY(path[0] ? start_from(run, path, model, scene, state, err) : start_anew(run, scene, err));
+  SN_TRY(path[0] ? start_from(run, path, model, scene, state, err)
+                 : start_anew(run, model, scene, err));
   SN_TRY(join_path(run->folder, "scene.json", "", path, err));
   return sn_scene_save(path, scene, err);
 }
@@ -202,6 +261,7 @@ sn_status sn_run_open(const sn_run_opts* opts, const sn_model* model, const sn_s
   opened->arena = arena;
   status = open_run(opened, opts, model, scene, state, err);
   if (status != SN_OK) {
+    if (opened->begun) sn_run_finish(opened, status, err ? err->text : NULL, NULL);
     sn_run_close(opened);
     return status;
   }
@@ -218,8 +278,11 @@ static sn_status append_stats(const sn_run* run, const sn_frame_stats* stats, sn
   SN_ASSERT(length > 0 && (size_t)length < run->stats_size - 1);
   run->stats_text[length] = '\n';
   SN_TRY(join_path(run->folder, "stats.jsonl", "", path, err));
-  SN_TRY(sn_file_open(path, SN_FILE_UPDATE, &file, err));
-  sn_status status = sn_file_write_at(&file, file.size, run->stats_text, (size_t)length + 1, err);
+  sn_status status = sn_file_open(path, SN_FILE_UPDATE, &file, err);
+  SN_CHECK(status != SN_ERR_INPUT, err, SN_ERR_IO, "%s: is gone; it was there when the run began",
+           path);
+  SN_TRY(status);
+  status = sn_file_write_at(&file, file.size, run->stats_text, (size_t)length + 1, err);
   sn_file_close(&file);
   return status;
 }
@@ -229,6 +292,9 @@ sn_status sn_run_append(sn_run* run, const sn_model* model, const sn_state* stat
   for (uint32_t b = 0; b < run->body_count; ++b) {
     sn_surface_extract(model, state, b, run->positions);
     SN_TRY(sn_pc2_append(run->caches[b], run->positions, err));
+  }
+  for (uint32_t b = 0; b < run->body_count && run->fields; ++b) {
+    SN_TRY(sn_fields_append(run->fields[b], model, state, b, err));
   }
   SN_TRY(append_stats(run, stats, err));
   run->stored_frames++;
@@ -251,23 +317,41 @@ sn_status sn_run_checkpoint(sn_run* run, const sn_model* model, const sn_state* 
   return sn_state_save(model, state, path, err);
 }
 
-sn_status sn_run_finish(sn_run* run, const char* outcome, const char* reason, sn_error* err) {
+// Paths in a message may hold any bytes; JSON holds UTF-8.
+static json_t* text_to_json(const char* text) {
+  json_t* value = json_string(text ? text : "");
+  char plain[sizeof((sn_error){0}.text)];
+  size_t length = 0;
+  if (value) return value;
+  for (; length < sizeof plain - 1 && text[length]; ++length) {
+    unsigned char c = (unsigned char)text[length];
+    plain[length] = c < 0x80 ? (char)c : '?';
+  }
+  return json_stringn(plain, length);
+}
+
+sn_status sn_run_finish(sn_run* run, sn_status status, const char* reason, sn_error* err) {
   char path[MAX_PATH];
+  const char* outcome = status == SN_OK                ? "done"
+                        : status == SN_ERR_INTERRUPTED ? "interrupted"
+                                                       : "failed";
   SN_TRY(join_path(run->folder, "result.json", "", path, err));
-  json_t* result =
-      json_pack("{s:s, s:s, s:[i,i], s:i, s:i, s:i, s:f}", "outcome", outcome, "reason",
-                reason ? reason : "", "frames", run->cache_first_frame, run->last_frame,
-                "last_frame", run->next_frame - 1, "stored_frames", run->stored_frames,
-                "unconverged_frames", run->unconverged_frames, "seconds", run->seconds);
-  char text[2048];
+  json_t* result = json_pack(
+      "{s:s, s:o, s:i, s:[i,i], s:i, s:i, s:i, s:f}", "outcome", outcome, "reason",
+      text_to_json(reason), "exit_code", (int)status, "frames", run->cache_first_frame,
+      run->last_frame, "last_frame", run->next_frame - 1, "stored_frames", run->stored_frames,
+      "unconverged_frames", run->unconverged_frames, "seconds", run->seconds);
+  char text[8192];  // a control character of the reason takes six
   size_t length = json_dumpb(result, text, sizeof text, JSON_INDENT(2) | JSON_PRESERVE_ORDER);
   json_decref(result);
-  SN_ASSERT(length > 0 && length <= sizeof text);
+  if (length == 0) return sn_fail_memory(err, sizeof text);
+  SN_ASSERT(length <= sizeof text);
   return sn_file_write_atomic(path, text, length, err);
 }
 
 void sn_run_close(sn_run* run) {
   if (!run) return;
   for (uint32_t b = 0; b < run->body_count; ++b) sn_pc2_close(run->caches[b]);
+  for (uint32_t b = 0; b < run->body_count && run->fields; ++b) sn_fields_finish(run->fields[b]);
   sn_arena_destroy(run->arena);
 }

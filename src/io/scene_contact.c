@@ -164,7 +164,7 @@ static const sn_field collider_fields[] = {
     {"from", NULL, sn_read_length_vector, AT(sn_collider_desc, capsule.from), OPTIONAL},
     {"to", NULL, sn_read_length_vector, AT(sn_collider_desc, capsule.to), OPTIONAL},
     {"radius", NULL, sn_read_length, AT(sn_collider_desc, radius), OPTIONAL, ABOVE_TO(0, 1e9)},
-    {"motion", "[]", sn_read_motion, AT(sn_collider_desc, motion)},
+    {"motion", "[]", sn_read_rigid_motion, AT(sn_collider_desc, motion)},
     {"friction", "null", read_or_as_contact, AT(sn_collider_desc, friction), FROM_TO(0, 1e3)},
     {"stiffness", "null", read_or_as_contact, AT(sn_collider_desc, stiffness), ABOVE_TO(0, 1e12)},
 };

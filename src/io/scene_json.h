@@ -36,7 +36,9 @@ typedef struct sn_reader {
   sn_scene* scene;
   const sn_absence* absences;  // (absence_count)
   size_t absence_count;
-  struct sn_gltf_file* gltf_files;  // read so far
+  const sn_scene_source* source;         // what is in memory; NULL: all is in files
+  struct sn_character_file* characters;  // read so far
+  struct sn_clip_motion* clip_motions;   // whose keys are to be filled
   sn_error* err;
 } sn_reader;
 

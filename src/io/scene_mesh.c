@@ -5,7 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "io/scene_gltf.h"
+#include "io/character.h"
+#include "io/scene_character.h"
+#include "io/scene_memory.h"
 
 // Join a relative path to the folder of the scene, taking out "." and ".." by name.
 // @return false where it leaves the folder
@@ -88,12 +90,16 @@ sn_status sn_read_mesh(sn_reader* r, const sn_place* owner_at, json_t* owner, co
                        char** path, sn_mesh* mesh) {
   sn_place at = sn_place_key(owner_at, key);
   const char* given = *path;
-  size_t gltf_length = sn_gltf_name_length(given);
-  size_t length = gltf_length > 0 ? gltf_length : strlen(given);
+  if (sn_memory_name(given)) {
+    SN_TRY(sn_read_memory_mesh(r, &at, sn_memory_name(given), mesh));
+    return scale_mesh(r, &at, mesh);
+  }
+  size_t character_length = sn_character_name_length(given);
+  size_t length = character_length > 0 ? character_length : strlen(given);
   SN_TRY(sn_read_path(r, &at, owner, key, given, length, path));
-  if (gltf_length > 0) {
+  if (character_length > 0) {
     const char* name = given[length] == '#' ? given + length + 1 : NULL;
-    SN_TRY(sn_read_gltf_mesh(r, &at, *path, name, mesh));
+    SN_TRY(sn_read_character_mesh(r, &at, *path, name, mesh));
   } else {
     sn_error cause = {0};
     if (sn_mesh_load(*path, mesh, &cause) != SN_OK) return sn_read_pass_on(r, &at, &cause);

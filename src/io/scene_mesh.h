@@ -11,7 +11,7 @@ sn_status sn_read_path(sn_reader* r, const sn_place* at, json_t* owner, const ch
                        const char* given, size_t length, char** path);
 
 // Load the mesh that `owner` names at `key`, in metres.
-// @param path in: as written, out: absolute; the document gets it too
+// @param path in: as written, out: absolute, unless it is in memory; the document gets it too
 sn_status sn_read_mesh(sn_reader* r, const sn_place* owner_at, json_t* owner, const char* key,
                        char** path, sn_mesh* mesh);
 

@@ -9,7 +9,9 @@
 sn_status sn_check_ascending(sn_reader* r, const sn_place* at, const void* first_frame,
                              size_t stride, uint32_t count);
 
-// Field: a list of keyframes, or an object that names a glTF file (sn_motion).
+// Field: a list of keyframes, or an object that names a file (sn_motion).
 sn_status sn_read_motion(sn_reader*, const sn_place*, json_t*, const sn_field*, void*);
+// The same for what cannot be stretched.
+sn_status sn_read_rigid_motion(sn_reader*, const sn_place*, json_t*, const sn_field*, void*);
 
 #endif

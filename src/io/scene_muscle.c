@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "io/fiber_file.h"
 #include "io/scene_mesh.h"
 #include "io/scene_motion.h"
 #include "io/scene_names.h"
@@ -10,7 +11,7 @@
 
 // Fibres
 
-#define FIBERS_TEXT "\"solve\" or {\"along\": [[x, y, z], [x, y, z]]}"
+#define FIBERS_TEXT "\"solve\", {\"along\": [[x, y, z], [x, y, z]]} or {\"field\": \"fibers.csv\"}"
 
 static sn_status read_along(sn_reader* r, const sn_place* at, json_t* owner, const sn_field* field,
                             void* target) {
@@ -33,15 +34,37 @@ static sn_status read_along(sn_reader* r, const sn_place* at, json_t* owner, con
   return SN_OK;
 }
 
-static const sn_field along_fields[] = {{"along", NULL, read_along, AT(sn_muscle_desc, along)}};
-static const sn_table along_table = {FIBERS_TEXT, TABLE(along_fields), NULL};
+static sn_status finish_fibers(sn_reader* r, const sn_place* at, json_t* object, void* target) {
+  sn_muscle_desc* muscle = target;
+  if (json_object_size(object) != 1) return sn_read_mismatch(r, at, object, FIBERS_TEXT);
+  if (!muscle->field_source) return SN_OK;
+  muscle->fibers = SN_FIBERS_FIELD;
+  sn_place field_at = sn_place_key(at, "field");
+  const char* given = muscle->field_source;
+  SN_TRY(sn_read_path(r, &field_at, object, "field", given, strlen(given), &muscle->field_source));
+  sn_error cause = {0};
+  sn_status status = sn_fiber_file_read(muscle->field_source, r->scene->storage, &muscle->field,
+                                        &muscle->field_count, &cause);
+  if (status != SN_OK) return sn_read_pass_on(r, &field_at, &cause);
+  for (uint32_t k = 0; k < muscle->field_count; ++k) {
+    muscle->field[k].place = sn_scale(r->scene->unit, muscle->field[k].place);
+  }
+  return SN_OK;
+}
+
+static const sn_field fiber_fields[] = {
+    {"along", NULL, read_along, AT(sn_muscle_desc, along), OPTIONAL},
+    {"field", NULL, sn_read_string, AT(sn_muscle_desc, field_source), OPTIONAL,
+     .expected = "a file of directions (.csv)"},
+};
+static const sn_table fibers_table = {FIBERS_TEXT, TABLE(fiber_fields), finish_fibers};
 
 static sn_status read_fibers(sn_reader* r, const sn_place* at, json_t* owner, const sn_field* field,
                              void* target) {
   json_t* value = json_object_get(owner, field->key);
   sn_muscle_desc* muscle = target;
   muscle->fibers = json_is_string(value) ? SN_FIBERS_SOLVE : SN_FIBERS_ALONG;
-  if (!json_is_string(value)) return sn_value_object(r, at, value, &along_table, muscle);
+  if (!json_is_string(value)) return sn_value_object(r, at, value, &fibers_table, muscle);
   if (strcmp(json_string_value(value), "solve") == 0) return SN_OK;
   return sn_read_mismatch(r, at, value, FIBERS_TEXT);
 }
@@ -108,11 +131,11 @@ static sn_status read_activation(sn_reader* r, const sn_place* at, json_t* owner
 static sn_status finish_muscle(sn_reader* r, const sn_place* at, json_t* object, void* target) {
   static const char* const ends[] = {"origin", "insertion"};
   sn_muscle_desc* muscle = target;
-  for (size_t i = 0; i < COUNT(ends) && muscle->fibers == SN_FIBERS_ALONG; ++i) {
+  for (size_t i = 0; i < COUNT(ends) && muscle->fibers != SN_FIBERS_SOLVE; ++i) {
     const json_t* value = json_object_get(object, ends[i]);
     sn_place end_at = sn_place_key(at, ends[i]);
     if (!json_is_null(value)) {
-      return sn_read_mismatch(r, &end_at, value, "no such key beside \"along\"");
+      return sn_read_mismatch(r, &end_at, value, "no such key beside \"along\" or \"field\"");
     }
   }
   return sn_read_mesh(r, at, object, "mesh", &muscle->surface, &muscle->mesh);

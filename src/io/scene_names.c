@@ -3,10 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "io/scene_gltf.h"
+#include "io/character.h"
+#include "io/scene_memory.h"
 
-// A body's name is the name of its files, on any system.
-static bool usable_as_file_name(const char* name) {
+bool sn_usable_as_file_name(const char* name) {
   size_t length = strlen(name);
   if (length == 0 || length > 100 || name[0] == '.' || name[length - 1] == '.') return false;
   if (name[0] == ' ' || name[length - 1] == ' ') return false;
@@ -20,7 +20,7 @@ static bool usable_as_file_name(const char* name) {
 sn_status sn_read_body_name(sn_reader* r, const sn_place* at, json_t* owner, const sn_field* field,
                             void* target) {
   const json_t* value = json_object_get(owner, field->key);
-  if (json_is_string(value) && !usable_as_file_name(json_string_value(value))) {
+  if (json_is_string(value) && !sn_usable_as_file_name(json_string_value(value))) {
     return sn_read_mismatch(r, at, value,
                             "a name for files: 1 to 100 bytes, none of / \\ : * ? \" < > |, no dot "
                             "or space at its ends");
@@ -38,7 +38,8 @@ static bool name_is_taken(const json_t* list, const char* name) {
 
 // The file's name without folder and ending, or `otherwise` where that cannot name files.
 static void stem_of(const char* path, const char* otherwise, char* stem, size_t size) {
-  size_t length = sn_gltf_name_length(path);
+  if (sn_memory_name(path)) path = sn_memory_name(path);
+  size_t length = sn_character_name_length(path);
   if (length == 0) length = strlen(path);
   size_t start = length;
   while (start > 0 && path[start - 1] != '/') --start;
@@ -46,7 +47,7 @@ static void stem_of(const char* path, const char* otherwise, char* stem, size_t 
   char* dot = strrchr(stem, '.');
   if (dot && dot != stem) *dot = 0;
   json_t* text = json_string(stem);  // NULL if cut within a character
-  if (!text || !usable_as_file_name(stem)) snprintf(stem, size, "%s", otherwise);
+  if (!text || !sn_usable_as_file_name(stem)) snprintf(stem, size, "%s", otherwise);
   json_decref(text);
 }
 

@@ -4,6 +4,9 @@
 
 #include "io/scene_json.h"
 
+// Whether a body may have this name: it is that of its files, on any system.
+bool sn_usable_as_file_name(const char* name);
+
 // Name what has no name, before the list is read: bodies and muscles after their file, bones and regions by
 // number, colliders after their file or shape and unlike any body. Explicit names, also later ones, go
 // first; entries too wrong to have a name are left to the reader.

@@ -7,13 +7,15 @@
 
 #include "io/file.h"
 #include "io/scene_change.h"
+#include "io/scene_character.h"
+#include "io/scene_clip.h"
 #include "io/scene_contact.h"
-#include "io/scene_gltf.h"
 #include "io/scene_material.h"
 #include "io/scene_mesh.h"
 #include "io/scene_motion.h"
 #include "io/scene_muscle.h"
 #include "io/scene_names.h"
+#include "io/scene_pose.h"
 #include "io/scene_table.h"
 #include "io/scene_tissue.h"
 #include "io/scene_write.h"
@@ -26,28 +28,8 @@ static const sn_absence absences[] = {
     {"bodies[].type", "cloth", "write \"flesh\""},
     {"bodies[].type", "layered", "write \"flesh\""},
     {"bodies[].type", "water", "write \"flesh\""},
-    {"bodies[].surface", ".fbx", "convert the mesh to glTF, OBJ or PLY"},
-    {"bodies[].regions[].mesh", ".fbx", "convert the mesh to glTF, OBJ or PLY"},
-    {"bones[].mesh", ".fbx", "convert the mesh to glTF, OBJ or PLY"},
-    {"muscles[].mesh", ".fbx", "convert the mesh to glTF, OBJ or PLY"},
-    {"colliders[].mesh", ".fbx", "convert the mesh to glTF, OBJ or PLY"},
-    {"*.motion.from", ".pc2", "take a .glb or .gltf file, or write a list of keyframes"},
-    {"*.motion.from", ".fbx", "convert it to glTF, or write a list of keyframes"},
-    {"*.motion.from", ".bvh", "convert it to glTF, or write a list of keyframes"},
     {"forces[].wind", NULL, "write \"force\" or \"traction\""},
     {"solver.linear", "macroblock", "write \"auto\""},
-    {"output.formats[]", "mdd", "write \"pc2\""},
-    {"output.formats[]", "obj", "write \"pc2\""},
-    {"output.formats[]", "ply", "write \"pc2\""},
-    {"output.formats[]", "glb", "write \"pc2\""},
-    {"output.formats[]", "usda", "write \"pc2\""},
-    {"output.formats[]", "vtu", "write \"pc2\""},
-    {"output.fields[]", "strain", "remove it"},
-    {"output.fields[]", "stress", "remove it"},
-    {"output.fields[]", "J", "remove it"},
-    {"output.fields[]", "pressure", "remove it"},
-    {"output.fields[]", "activation", "remove it"},
-    {"output.fields[]", "contacts", "remove it"},
 };
 
 // Where
@@ -198,7 +180,10 @@ static const sn_table initial_table = {
 
 static sn_status finish_body(sn_reader* r, const sn_place* at, json_t* object, void* target) {
   sn_body_desc* body = target;
+  const char* given = body->surface;
   SN_TRY(sn_read_mesh(r, at, object, "surface", &body->surface, &body->mesh));
+  SN_TRY(sn_read_follow(r, at, object, body));
+  SN_TRY(sn_read_pose(r, at, object, given, body));
   return sn_read_maps(r, at, object, body);
 }
 
@@ -224,6 +209,8 @@ static const sn_field body_fields[] = {
      .table = &sn_region_table, FROM_TO(0, 10000)},
     {"maps", "{}", sn_read_maps_kind, .offset = SN_NO_TARGET},
     {"initial", "{}", sn_read_object, .table = &initial_table},
+    {"follow", "[]", sn_read_follow_kind, .offset = SN_NO_TARGET},
+    {"pose", "null", sn_read_pose_kind, .offset = SN_NO_TARGET},
 };
 static const sn_table body_table = {"a body {\"surface\": \"mesh.obj\"}", TABLE(body_fields),
                                     finish_body};
@@ -255,7 +242,24 @@ static sn_status finish_bone(sn_reader* r, const sn_place* at, json_t* object, v
                         mesh ? "both" : "neither");
   }
   bone->kind = mesh ? SN_BONE_MESH : SN_BONE_CAPSULE;
-  return mesh ? sn_read_mesh(r, at, object, "mesh", &bone->surface, &bone->mesh) : SN_OK;
+  const char* given = bone->surface;
+  if (mesh) SN_TRY(sn_read_mesh(r, at, object, "mesh", &bone->surface, &bone->mesh));
+  json_t* motion = json_object_get(object, "motion");
+  if (!sn_is_mesh_motion(motion)) return SN_OK;
+  sn_place motion_at = sn_place_key(at, "motion");
+  if (capsule) {
+    return sn_read_fail(r, &motion_at,
+                        "found an animated mesh for a capsule, expected one for a bone with a "
+                        "\"mesh\"");
+  }
+  return sn_read_mesh_motion(r, &motion_at, motion, given, &bone->mesh, &bone->shape);
+}
+
+// An animated mesh is read once the bone's own is.
+static sn_status read_bone_motion(sn_reader* r, const sn_place* at, json_t* owner,
+                                  const sn_field* field, void* target) {
+  if (sn_is_mesh_motion(json_object_get(owner, field->key))) return SN_OK;
+  return sn_read_motion(r, at, owner, field, target);
 }
 
 static const sn_field bone_fields[] = {
@@ -263,7 +267,7 @@ static const sn_field bone_fields[] = {
     {"mesh", NULL, sn_read_string, AT(sn_bone_desc, surface), OPTIONAL,
      .expected = "the file of a mesh"},
     {"capsule", NULL, sn_read_object, AT(sn_bone_desc, capsule), OPTIONAL, .table = &capsule_table},
-    {"motion", "[]", sn_read_motion, AT(sn_bone_desc, motion)},
+    {"motion", "[]", read_bone_motion, AT(sn_bone_desc, motion)},
 };
 static const sn_table bone_table = {"a bone with \"mesh\" or \"capsule\", and \"motion\"",
                                     TABLE(bone_fields), finish_bone};
@@ -277,15 +281,49 @@ static sn_status read_bones(sn_reader* r, const sn_place* at, json_t* owner, con
 
 // What holds and moves bodies
 
+#define POSE_WHERE_TEXT                                                              \
+  "\"all\", {\"near\": d}, {\"box\": [lo, hi]}, {\"group\": \"name\"} or {\"map\": " \
+  "\"name\", \"above\": 0.5}"
+
 static sn_status finish_attachment(sn_reader* r, const sn_place* at, json_t* object, void* target) {
-  (void)object;
-  const sn_attachment_desc* attachment = target;
+  sn_attachment_desc* attachment = target;
+  bool bone = json_object_get(object, "bone"), to = json_object_get(object, "to");
+  if (bone == to) {
+    return sn_read_fail(r, at, "found %s of \"bone\" and \"to\": \"pose\", expected one",
+                        bone ? "both" : "neither");
+  }
+  if (to) {
+    const sn_body_desc* body = &r->scene->bodies[attachment->body];
+    sn_place to_at = sn_place_key(at, "to"), where_at = sn_place_key(at, "where");
+    if (body->pose.frame_count == 0) {
+      return sn_read_fail(r, &to_at, "found \"pose\", but body \"%.60s\" has none, expected a bone",
+                          body->name);
+    }
+    if (attachment->where.kind == SN_WHERE_INSIDE) {
+      return sn_read_mismatch(r, &where_at, json_object_get(object, "where"), POSE_WHERE_TEXT);
+    }
+    attachment->bone = SN_NO_BONE;
+  }
   return check_where(r, at, &attachment->where, attachment->body);
 }
 
+// What is tied to a pose is all of the body, unless it is said.
+static sn_status read_attachments(sn_reader* r, const sn_place* at, json_t* owner,
+                                  const sn_field* field, void* target) {
+  size_t index;
+  json_t* item;
+  json_array_foreach(json_object_get(owner, field->key), index, item) {
+    if (!json_object_get(item, "to") || json_object_get(item, "where")) continue;
+    SN_TRY(sn_read_replace(r, item, "where", json_string("all")));
+  }
+  return sn_read_body_references(r, at, owner, field, target);
+}
+
+static const sn_choice attachment_targets[] = {{"pose", 0}};
 static const sn_field attachment_fields[] = {
     {"body", NULL, sn_read_body_reference, AT(sn_attachment_desc, body)},
-    {"bone", NULL, sn_read_bone_reference, AT(sn_attachment_desc, bone)},
+    {"bone", NULL, sn_read_bone_reference, AT(sn_attachment_desc, bone), OPTIONAL},
+    {"to", NULL, sn_read_choice, .offset = SN_NO_TARGET, CHOICES(attachment_targets), OPTIONAL},
     {"where", "\"inside\"", read_where, AT(sn_attachment_desc, where)},
     {"stiffness", "100", sn_read_number, AT(sn_attachment_desc, stiffness), ABOVE_TO(0, 1e12)},
 };
@@ -469,16 +507,50 @@ static sn_status finish_solver(sn_reader* r, const sn_place* at, json_t* object,
 static const sn_table solver_table = {"{\"newton\": {...}, \"krylov\": {...}, \"threads\": 0}",
                                       TABLE(solver_fields), finish_solver};
 
-static const sn_choice formats[] = {{"pc2", 0}};
+static const sn_choice formats[] = {{"pc2", SN_FORMAT_PC2}, {"mdd", SN_FORMAT_MDD},
+                                    {"obj", SN_FORMAT_OBJ}, {"ply", SN_FORMAT_PLY},
+                                    {"glb", SN_FORMAT_GLB}, {"usda", SN_FORMAT_USDA},
+                                    {"vtu", SN_FORMAT_VTU}};
+static const sn_choice kept_fields[] = {{"strain", SN_FIELD_STRAIN},
+                                        {"stress", SN_FIELD_STRESS},
+                                        {"J", SN_FIELD_J},
+                                        {"pressure", SN_FIELD_PRESSURE},
+                                        {"activation", SN_FIELD_ACTIVATION},
+                                        {"contacts", SN_FIELD_CONTACTS}};
+
+// A list of names, as a bit each.
+static sn_status read_bits(sn_reader* r, const sn_place* at, json_t* owner, const sn_field* field,
+                           void* target) {
+  uint32_t* bits = (uint32_t*)((char*)target + field->offset);
+  SN_TRY(sn_read_choice_list(r, at, owner, field, target));
+  const json_t* list = json_object_get(owner, field->key);
+  for (size_t i = 0; i < json_array_size(list); ++i) {
+    const char* name = json_string_value(json_array_get(list, i));
+    ptrdiff_t found = sn_name_find(SN_NAMES(field->choices, field->choice_count), name);
+    *bits |= 1u << field->choices[found].value;
+  }
+  return SN_OK;
+}
+
+// Better said now than after the last frame.
+static sn_status finish_output(sn_reader* r, const sn_place* at, json_t* object, void* target) {
+  const sn_output_opts* output = target;
+  if (!(output->formats & 1u << SN_FORMAT_VTU) || output->fields != 0) return SN_OK;
+  sn_place fields_at = sn_place_key(at, "fields");
+  return sn_read_mismatch(r, &fields_at, json_object_get(object, "fields"),
+                          "fields such as [\"strain\", \"stress\"], for \"vtu\" to hold");
+}
+
 static const sn_field output_fields[] = {
-    {"formats", "[\"pc2\"]", sn_read_choice_list, FROM_TO(1, 1), CHOICES(formats)},
-    {"fields", "[]", sn_read_choice_list, .choice_count = 0},
+    {"formats", "[\"pc2\"]", read_bits, AT(sn_output_opts, formats), FROM_TO(1, 100),
+     CHOICES(formats)},
+    {"fields", "[]", read_bits, AT(sn_output_opts, fields), CHOICES(kept_fields)},
     {"checkpoint_every", "1", sn_read_integer, AT(sn_output_opts, checkpoint_every),
      FROM_TO(1, 1000000)},
     {"keep_checkpoints", "false", sn_read_bool, AT(sn_output_opts, keep_checkpoints)},
 };
 static const sn_table output_table = {"{\"formats\": [\"pc2\"], \"checkpoint_every\": 1}",
-                                      TABLE(output_fields), NULL};
+                                      TABLE(output_fields), finish_output};
 
 // The whole
 
@@ -557,9 +629,8 @@ static const sn_field scene_fields[] = {
      FROM_TO(1, 1000)},
     {"bones", "[]", read_bones, LIST(bones, bone_count, sn_bone_desc), .table = &bone_table,
      FROM_TO(0, 10000)},
-    {"attachments", "[]", sn_read_body_references,
-     LIST(attachments, attachment_count, sn_attachment_desc), .table = &attachment_table,
-     FROM_TO(0, 100000)},
+    {"attachments", "[]", read_attachments, LIST(attachments, attachment_count, sn_attachment_desc),
+     .table = &attachment_table, FROM_TO(0, 100000)},
     {"fixed", "[]", sn_read_body_references, LIST(fixed, fixed_count, sn_fixed_desc),
      .table = &fixed_table, FROM_TO(0, 100000)},
     {"forces", "[]", sn_read_body_references, LIST(forces, force_count, sn_force_desc),
@@ -576,6 +647,7 @@ static const sn_field scene_fields[] = {
 static sn_status finish_scene(sn_reader* r, const sn_place* at, json_t* object, void* target) {
   (void)at, (void)object;
   sn_collider_defaults(target);
+  SN_TRY(sn_fill_clip_motions(r));
   return sn_check_maps_used(r);
 }
 
@@ -595,13 +667,14 @@ static sn_status read_document(const char* path, json_t** document, sn_error* er
   return status;
 }
 
-// Where relative paths begin.
+// Where relative paths begin: at the file, or where the source says.
 static sn_status find_folder(sn_reader* r) {
-  const char* slash = strrchr(r->file, '/');
-  size_t length = slash ? (size_t)(slash - r->file) + 1 : 0;
+  const char* from = !r->source ? r->file : r->source->folder ? r->source->folder : ".";
+  const char* slash = strrchr(from, '/');
+  size_t length = r->source ? strlen(from) : slash ? (size_t)(slash - from) + 1 : 0;
   char* given;
   SN_TRY(SN_ARENA_NEW(r->scene->storage, length + 2, &given, r->err));
-  memcpy(given, slash ? r->file : ".", slash ? length : 1);
+  memcpy(given, length > 0 ? from : ".", length > 0 ? length : 1);
   char absolute[PATH_MAX];
   if (!realpath(given, absolute))
     return sn_fail(r->err, SN_ERR_IO, "%s: its folder cannot be found", r->file);
@@ -632,20 +705,38 @@ static sn_status read_scene(sn_reader* r, json_t* document, const sn_scene_chang
   return sn_scene_to_text(document, r->scene->storage, &r->scene->resolved, r->err);
 }
 
-sn_status sn_scene_load(const char* path, const sn_scene_change* changes, int change_count,
-                        sn_scene** scene, sn_error* err) {
-  *scene = NULL;
-  sn_reader r = {.file = path, .absences = absences, .absence_count = COUNT(absences), .err = err};
-  json_t* document = NULL;
-  sn_status status = read_document(path, &document, err);
-  if (status == SN_OK) status = create_scene(&r.scene, err);
-  if (status == SN_OK) status = read_scene(&r, document, changes, change_count);
-  sn_close_gltf_files(&r);
+// @param document taken over
+static sn_status load(sn_reader* r, json_t* document, const sn_scene_change* changes,
+                      int change_count, sn_scene** scene) {
+  r->absences = absences;
+  r->absence_count = COUNT(absences);
+  sn_status status = create_scene(&r->scene, r->err);
+  if (status == SN_OK) status = read_scene(r, document, changes, change_count);
+  sn_drop_clip_motions(r);
+  sn_close_characters(r);
   json_decref(document);
   if (status == SN_OK) {
-    *scene = r.scene;
+    *scene = r->scene;
   } else {
-    sn_scene_destroy(r.scene);
+    sn_scene_destroy(r->scene);
   }
   return status;
+}
+
+sn_status sn_scene_load(const char* path, const sn_scene_change* changes, int change_count,
+                        sn_scene** scene, sn_error* err) {
+  sn_reader r = {.file = path, .err = err};
+  json_t* document = NULL;
+  *scene = NULL;
+  SN_TRY(read_document(path, &document, err));
+  return load(&r, document, changes, change_count, scene);
+}
+
+sn_status sn_scene_parse(const sn_scene_source* source, const sn_scene_change* changes,
+                         int change_count, sn_scene** scene, sn_error* err) {
+  sn_reader r = {.file = source->name ? source->name : "scene", .source = source, .err = err};
+  json_t* document = NULL;
+  *scene = NULL;
+  SN_TRY(sn_json_parse(r.file, source->json, source->length, &document, err));
+  return load(&r, document, changes, change_count, scene);
 }

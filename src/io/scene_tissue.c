@@ -3,8 +3,10 @@
 #include <string.h>
 #include <strings.h>
 
-#include "io/scene_gltf.h"
+#include "io/character.h"
+#include "io/scene_character.h"
 #include "io/scene_material.h"
+#include "io/scene_memory.h"
 #include "io/scene_mesh.h"
 #include "io/scene_names.h"
 #include "io/scene_table.h"
@@ -95,7 +97,8 @@ typedef struct map_reader {
   sn_body_desc* body;
   json_t* maps;                // of the document
   const sn_place* at;          // where they stand
-  const sn_gltf_mesh* gltf;    // the body's surface; NULL: from another kind of file
+  bool is_character;           // else the surface is from another kind of file
+  sn_attributes attributes;    // of the body's surface
   const json_t* surface_name;  // of that, for messages
 } map_reader;
 
@@ -111,10 +114,11 @@ static sn_status find_surface(map_reader* m, const sn_place* body_at, const json
   sn_place at = sn_place_key(body_at, "surface");
   m->surface_name = json_object_get(body_object, "surface");
   const char* path = json_string_value(m->surface_name);
-  size_t length = sn_gltf_name_length(path);
+  size_t length = sn_character_name_length(path);
   if (length == 0) return SN_OK;
   const char* name = path[length] == '#' ? path + length + 1 : NULL;
-  return sn_find_gltf_mesh(m->r, &at, m->body->surface, name, &m->gltf);
+  m->is_character = true;
+  return sn_find_attributes(m->r, &at, m->body->surface, name, &m->attributes);
 }
 
 // The map that an attribute stands for: a parameter or a region, in capitals or not; NULL: none.
@@ -145,8 +149,8 @@ static bool is_named(const json_t* maps, const char* source) {
 // their place.
 static sn_status add_attributes(map_reader* m) {
   size_t prefix = strlen(SN_GLTF_OWN_PREFIX);
-  for (uint32_t i = 0; m->gltf && i < m->gltf->map_count; ++i) {
-    const char *attribute = m->gltf->maps[i].name, *meaning = meaning_of(m, attribute);
+  for (uint32_t i = 0; i < m->attributes.count; ++i) {
+    const char *attribute = m->attributes.names[i], *meaning = meaning_of(m, attribute);
     if (strncmp(attribute, SN_GLTF_OWN_PREFIX, prefix) != 0 || is_named(m->maps, attribute)) {
       continue;
     }
@@ -201,24 +205,22 @@ static sn_status list_maps(map_reader* m) {
   return SN_OK;
 }
 
-// Values from an attribute of the surface.
+// Values from an attribute of the surface; meshes that have none scale nothing and are nowhere.
 static sn_status read_attribute(const map_reader* m, const sn_place* at, sn_map* map) {
-  if (!m->gltf) {
+  if (!m->is_character) {
     return sn_read_fail(
         m->r, at, "found the attribute \"%.60s\", but \"%.200s\" is no glTF file, %s", map->source,
         json_string_value(m->surface_name), "expected \"file.csv\" or \"file.ply#property\"");
   }
-  sn_names names = SN_NAMES(m->gltf->maps, m->gltf->map_count);
-  ptrdiff_t found = sn_name_find(names, map->source);
-  if (found < 0) {
+  sn_names names = SN_NAMES(m->attributes.names, m->attributes.count);
+  if (sn_name_find(names, map->source) < 0) {
     return sn_read_unknown_name(m->r, at, map->source,
                                 names.count > 0
                                     ? "an attribute of the surface with one number a vertex"
                                     : "an attribute of the surface, which has none",
                                 names);
   }
-  const float* from = m->gltf->maps[found].values;
-  for (uint32_t v = 0; v < m->body->mesh.vertex_count; ++v) map->values[v] = (double)from[v];
+  sn_take_attribute(&m->attributes, map->source, is_parameter(map->name) ? 1 : 0, map->values);
   return SN_OK;
 }
 
@@ -235,6 +237,10 @@ static size_t file_length(const char* source) {
 }
 
 static sn_status read_file(const map_reader* m, const sn_place* at, sn_map* map) {
+  const char* in_memory = sn_memory_name(map->source);
+  if (in_memory) {
+    return sn_read_memory_values(m->r, at, in_memory, m->body->mesh.vertex_count, map->values);
+  }
   size_t length = file_length(map->source);
   if (length == 0) {
     return sn_read_mismatch(m->r, at, json_object_get(m->maps, map->name), SOURCE_TEXT);

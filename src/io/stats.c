@@ -32,6 +32,8 @@ static const char* stop_name(sn_stop stop) {
   return NAMES[stop];
 }
 
+size_t sn_frame_stats_size(void) { return sizeof(sn_frame_stats); }
+
 int sn_stats_to_json(const sn_frame_stats* stats, char* text, size_t size) {
   writer w = {text, size, 0};
   put(&w, "{\"frame\": %d", stats->frame);

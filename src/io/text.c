@@ -88,6 +88,26 @@ bool sn_text_skip_comment(sn_text* text) {
   return more;
 }
 
+static bool is_separator(char c) { return c == ',' || c == ';' || c == ' ' || c == '\t'; }
+
+int sn_token_split(sn_token line, sn_token* fields, int most) {
+  const char *at = line.start, *end = line.start + line.length;
+  int count = 0;
+  while (at < end && count < most) {
+    const char* start = at;
+    while (at < end && !is_separator(*at)) ++at;
+    fields[count++] = (sn_token){start, (size_t)(at - start)};
+    bool divided = false;
+    while (at < end && is_separator(*at)) {
+      bool blank = *at == ' ' || *at == '\t';
+      if (!blank && divided) break;
+      divided = divided || !blank;
+      ++at;
+    }
+  }
+  return count;
+}
+
 bool sn_token_is(sn_token token, const char* word) {
   return strlen(word) == token.length && memcmp(token.start, word, token.length) == 0;
 }

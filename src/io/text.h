@@ -29,6 +29,10 @@ bool sn_text_skip_comment(sn_text* text);
 // Bytes of the line end at this place, 0 if there is none.
 size_t sn_text_line_end(const sn_text* text);
 
+// The fields of a line, divided by commas, semicolons or blanks. Blanks around a comma belong to it; two
+// commas have an empty field between them. @return how many, `most` at most
+int sn_token_split(sn_token line, sn_token* fields, int most);
+
 bool sn_token_is(sn_token token, const char* word);
 // A decimal number, correctly rounded; false if the token is anything else, also for nan and inf.
 // Beyond the range of double it is infinite.

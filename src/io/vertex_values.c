@@ -25,27 +25,6 @@ typedef struct csv_reader {
   sn_fail((reader)->err, SN_ERR_INPUT, "%s:%llu: " format, (reader)->path, \
           (unsigned long long)(reader)->text.line, __VA_ARGS__)
 
-static bool is_separator(char c) { return c == ',' || c == ';' || c == ' ' || c == '\t'; }
-
-// Blanks around a comma belong to it; two commas have an empty field between them.
-static int split_line(sn_token line, sn_token fields[FIELDS_MAX]) {
-  const char *at = line.start, *end = line.start + line.length;
-  int count = 0;
-  while (at < end && count < FIELDS_MAX) {
-    const char* start = at;
-    while (at < end && !is_separator(*at)) ++at;
-    fields[count++] = (sn_token){start, (size_t)(at - start)};
-    bool divided = false;
-    while (at < end && is_separator(*at)) {
-      bool blank = *at == ' ' || *at == '\t';
-      if (!blank && divided) break;
-      divided = divided || !blank;
-      ++at;
-    }
-  }
-  return count;
-}
-
 static sn_status read_number(const csv_reader* reader, sn_token field, double* number) {
   if (sn_token_to_number(field, number) && isfinite(*number)) return SN_OK;
   return FAIL(reader, "%s; expected a finite number", sn_token_quote(field).text);
@@ -83,7 +62,7 @@ static sn_status read_lines(csv_reader* reader) {
   bool may_be_heading = true;
   do {
     sn_token fields[FIELDS_MAX];
-    int count = split_line(sn_text_rest_of_line(&reader->text), fields);
+    int count = sn_token_split(sn_text_rest_of_line(&reader->text), fields, FIELDS_MAX);
     double number;
     if (count == 0) continue;
     bool is_heading = may_be_heading && !sn_token_to_number(fields[0], &number);

@@ -3,6 +3,9 @@
 #ifndef SN_MATH_AFFINE_H
 #define SN_MATH_AFFINE_H
 
+#include <math.h>
+#include <stdbool.h>
+
 #include "math/quat.h"
 
 static inline void sn_affine_identity(double m[16]) {
@@ -45,5 +48,19 @@ static inline sn_mat3 sn_affine_linear(const double m[16]) {
   return (sn_mat3){{{m[0], m[4], m[8]}, {m[1], m[5], m[9]}, {m[2], m[6], m[10]}}};
 }
 static inline sn_vec3 sn_affine_origin(const double m[16]) { return sn_v3(m[12], m[13], m[14]); }
+
+// @return false where there is none
+static inline bool sn_affine_invert(const double m[16], double inverse[16]) {
+  sn_mat3 linear = sn_affine_linear(m), back;
+  if (!sn_mat3_invert(&linear, &back)) return false;
+  sn_vec3 origin = sn_mul3v(&back, sn_affine_origin(m));
+  for (int row = 0; row < 3; ++row) {
+    for (int column = 0; column < 3; ++column) inverse[4 * column + row] = back.m[row][column];
+    inverse[12 + row] = -sn_axis(origin, row);
+  }
+  inverse[3] = inverse[7] = inverse[11] = 0.0;
+  inverse[15] = 1.0;
+  return true;
+}
 
 #endif

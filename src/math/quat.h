@@ -19,6 +19,14 @@ static inline sn_quat sn_quat_normalise(sn_quat a) {
   return (sn_quat){a.x / length, a.y / length, a.z / length, a.w / length};
 }
 
+// First b, then a.
+static inline sn_quat sn_quat_multiply(sn_quat a, sn_quat b) {
+  return (sn_quat){
+      a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y, a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x,
+      a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w, a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z};
+}
+static inline sn_quat sn_quat_conjugate(sn_quat a) { return (sn_quat){-a.x, -a.y, -a.z, a.w}; }
+
 // Exactly the identity for (0, 0, 0, +-1).
 static inline sn_mat3 sn_quat_to_mat3(sn_quat q) {
   double xx = q.x * q.x, yy = q.y * q.y, zz = q.z * q.z;

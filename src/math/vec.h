@@ -80,6 +80,17 @@ static inline double sn_det3(const sn_mat3* a) {
          a->m[0][1] * (a->m[1][0] * a->m[2][2] - a->m[1][2] * a->m[2][0]) +
          a->m[0][2] * (a->m[1][0] * a->m[2][1] - a->m[1][1] * a->m[2][0]);
 }
+// @return false where there is none: something is scaled to nothing
+static inline bool sn_mat3_invert(const sn_mat3* a, sn_mat3* inverse) {
+  double det = sn_det3(a);
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) {
+      int p = (j + 1) % 3, q = (j + 2) % 3, s = (i + 1) % 3, t = (i + 2) % 3;
+      inverse->m[i][j] = (a->m[p][s] * a->m[q][t] - a->m[p][t] * a->m[q][s]) / det;
+    }
+  }
+  return isfinite(det) && fabs(det) > 1e-30;
+}
 
 // Rigid motions
 static inline sn_rigid sn_rigid_identity(void) { return (sn_rigid){sn_identity3(), {0, 0, 0}}; }
@@ -91,6 +102,31 @@ static inline sn_vec3 sn_rigid_displace(const sn_rigid* r, sn_vec3 p) {
   sn_mat3 d = r->rotate;
   for (int i = 0; i < 3; ++i) d.m[i][i] -= 1.0;
   return sn_add(sn_mul3v(&d, p), r->translate);
+}
+
+// Affine motions
+static inline sn_affine sn_affine_at_rest(void) { return (sn_affine){sn_identity3(), {0, 0, 0}}; }
+static inline sn_affine sn_affine_of_rigid(const sn_rigid* r) {
+  return (sn_affine){r->rotate, r->translate};
+}
+static inline sn_vec3 sn_affine_carry(const sn_affine* a, sn_vec3 p) {
+  return sn_add(sn_mul3v(&a->linear, p), a->translate);
+}
+// First b, then a.
+static inline sn_affine sn_affine_after(const sn_affine* a, const sn_affine* b) {
+  return (sn_affine){sn_mul3(&a->linear, &b->linear),
+                     sn_add(sn_mul3v(&a->linear, b->translate), a->translate)};
+}
+// Of one that is flat: none.
+static inline sn_affine sn_affine_inverse(const sn_affine* a) {
+  sn_affine back;
+  if (!sn_mat3_invert(&a->linear, &back.linear)) return sn_affine_at_rest();
+  back.translate = sn_scale(-1, sn_mul3v(&back.linear, a->translate));
+  return back;
+}
+// As sn_rigid_displace.
+static inline sn_vec3 sn_affine_displace(const sn_affine* a, sn_vec3 p) {
+  return sn_rigid_displace(&(sn_rigid){a->linear, a->translate}, p);
 }
 
 #endif

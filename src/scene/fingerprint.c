@@ -53,6 +53,25 @@ static void add_motion(hasher* h, const sn_motion* motion) {
     add_vec3(h, (sn_vec3){key->rotate.x, key->rotate.y, key->rotate.z});
     add_double(h, key->rotate.w);
   }
+  // Nothing more for a rigid motion that ends: what was computed before there were others can be resumed.
+  if (sn_motion_is_rigid(motion) && motion->period == 0) return;
+  add_double(h, motion->period);
+  for (uint32_t k = 0; k < motion->key_count; ++k) {
+    add_bytes(h, motion->keys[k].stretch, sizeof motion->keys[k].stretch);
+  }
+}
+
+// Nothing where there is none: runs from before there was such a thing can go on.
+static void add_mesh_motion(hasher* h, const sn_mesh_motion* motion) {
+  if (motion->frame_count == 0) return;
+  add_int(h, motion->vertex_count);
+  add_int(h, motion->first_frame);
+  add_int(h, motion->frame_count);
+  add_double(h, motion->period);
+  for (uint32_t f = 0; f < motion->frame_count; ++f) {
+    size_t numbers = 3 * (size_t)motion->vertex_count;
+    add_bytes(h, motion->places + f * numbers, numbers * sizeof *motion->places);
+  }
 }
 
 static void add_material(hasher* h, const sn_material* material) {
@@ -101,6 +120,8 @@ static void add_body(hasher* h, const sn_body_desc* body) {
   add_double(h, body->scramble.amount);
   add_int(h, (int64_t)body->scramble.seed);
   add_tissue(h, body);
+  if (body->follow) add_bytes(h, body->follow, body->mesh.triangle_count);
+  add_mesh_motion(h, &body->pose);
 }
 
 static void add_capsule(hasher* h, const sn_capsule* capsule) {
@@ -117,6 +138,7 @@ static void add_bone(hasher* h, const sn_bone_desc* bone) {
     add_capsule(h, &bone->capsule);
   }
   add_motion(h, &bone->motion);
+  add_mesh_motion(h, &bone->shape);
 }
 
 // Only what the kind of shape has is set, and the rest is zero.
@@ -186,6 +208,10 @@ static void add_muscle(hasher* h, const sn_muscle_desc* muscle) {
   add_mesh(h, &muscle->mesh);
   add_int(h, muscle->fibers);
   add_vec3(h, muscle->along);
+  for (uint32_t k = 0; k < muscle->field_count; ++k) {
+    add_vec3(h, muscle->field[k].place);
+    add_vec3(h, muscle->field[k].direction);
+  }
   add_end(h, &muscle->origin);
   add_end(h, &muscle->insertion);
   add_int(h, muscle->activation_count);

@@ -19,10 +19,12 @@ static double machine_bytes(void) {
   return bytes;
 }
 
-static void measure_mesh(const sn_mesh* mesh, sn_box* box, double* area, double* volume) {
+static void measure_flesh(const sn_body_desc* desc, sn_box* box, double* area, double* volume) {
+  const sn_mesh* mesh = &desc->mesh;
   *box = sn_box_empty();
   *area = *volume = 0;
   for (uint32_t t = 0; t < mesh->triangle_count; ++t) {
+    if (desc->follow && desc->follow[t]) continue;
     sn_vec3 c[3];
     for (int i = 0; i < 3; ++i) {
       c[i] = sn_load3(mesh->positions + 3 * (size_t)mesh->triangles[3 * (size_t)t + i]);
@@ -40,7 +42,7 @@ sn_status sn_scene_estimate(const sn_scene* scene, uint32_t body, double* cells,
   sn_box box;
   double area, volume;
   *cells = *bytes = 0;
-  measure_mesh(&desc->mesh, &box, &area, &volume);
+  measure_flesh(desc, &box, &area, &volume);
   if (desc->cell == 0) {
     *cells = 1e5;
     *bytes = 2e8;
@@ -98,6 +100,50 @@ static void warn_about(const sn_body* body, sn_mode mode) {
   }
 }
 
+// @param place of the motion in the scene @param item number of its owner
+static sn_status check_mesh_motion(const sn_mesh_motion* motion, const sn_mesh* mesh,
+                                   const char* place, uint32_t item, sn_error* err) {
+  if (motion->frame_count == 0) return SN_OK;
+  SN_CHECK(motion->vertex_count == mesh->vertex_count, err, SN_ERR_INPUT,
+           "%s[%u]: an animated mesh of %u vertices; expected %u, those of its surface", place,
+           item, motion->vertex_count, mesh->vertex_count);
+  double frames = motion->frame_count - 1.0;
+  SN_CHECK(motion->period == 0 || (motion->period > frames - 1 && motion->period <= frames), err,
+           SN_ERR_INPUT,
+           "%s[%u]: an animated mesh of %u frames with a period of %g; expected the "
+           "period to end at the last frame or in the one before",
+           place, item, motion->frame_count, motion->period);
+  size_t count = 3 * (size_t)motion->vertex_count * motion->frame_count;
+  for (size_t i = 0; i < count; ++i) {
+    SN_CHECK(isfinite(motion->places[i]), err, SN_ERR_INPUT,
+             "%s[%u]: a coordinate of the animated mesh is not finite at frame %lld; expected a "
+             "number",
+             place, item, motion->first_frame + (long long)(i / 3 / motion->vertex_count));
+  }
+  return SN_OK;
+}
+
+// What a scene made by hand may have wrong.
+static sn_status check_mesh_motions(const sn_scene* scene, sn_error* err) {
+  for (uint32_t b = 0; b < scene->body_count; ++b) {
+    const sn_body_desc* body = &scene->bodies[b];
+    SN_TRY(check_mesh_motion(&body->pose, &body->mesh, "bodies", b, err));
+  }
+  for (uint32_t b = 0; b < scene->bone_count; ++b) {
+    const sn_bone_desc* bone = &scene->bones[b];
+    SN_TRY(check_mesh_motion(&bone->shape, &bone->mesh, "bones", b, err));
+  }
+  for (uint32_t i = 0; i < scene->attachment_count; ++i) {
+    const sn_attachment_desc* tie = &scene->attachments[i];
+    SN_CHECK(tie->bone != SN_NO_BONE || scene->bodies[tie->body].pose.frame_count > 0, err,
+             SN_ERR_INPUT,
+             "attachments[%u]: to the pose of body \"%s\", which has none; expected "
+             "a body with a pose, or a bone",
+             i, scene->bodies[tie->body].name);
+  }
+  return SN_OK;
+}
+
 static sn_status build_bodies(sn_model* model, sn_pool* pool, sn_arena* scratch, sn_error* err) {
   const sn_scene* scene = model->scene;
   SN_TRY(SN_ARENA_NEW(model->arena, scene->bone_count, &model->bones, err));
@@ -112,6 +158,7 @@ static sn_status build_bodies(sn_model* model, sn_pool* pool, sn_arena* scratch,
     SN_TRY(sn_body_build(scene, b, model->bones, pool, model->arena, scratch, body, err));
     size_t held = sn_arena_bytes(model->arena);
     SN_TRY(sn_body_attach(scene, b, model->bones, pool, model->arena, scratch, body, err));
+    SN_TRY(sn_leads_build(model->bones, scene->bone_count, pool, model->arena, scratch, body, err));
     model->memory.bytes[SN_MEMORY_SURFACE] += body->surface_bytes;
     model->memory.bytes[SN_MEMORY_TREE] += body->tree_bytes;
     model->memory.bytes[SN_MEMORY_FAMILIES] += body->family_bytes;
@@ -181,6 +228,11 @@ sn_status sn_model_build(const sn_scene* scene, sn_pool* pool, sn_model** model,
   *model = NULL;
   SN_CHECK(scene->body_count > 0, err, SN_ERR_INPUT,
            "bodies: the scene has none; expected at least one");
+  SN_TRY(check_mesh_motions(scene, err));
+  for (uint32_t c = 0; c < scene->collider_count; ++c) {
+    SN_CHECK(sn_motion_is_rigid(&scene->colliders[c].motion), err, SN_ERR_INPUT,
+             "colliders[%u].motion: found a stretch, expected none: colliders are rigid", c);
+  }
   sn_arena* arena;
   sn_model* built;
   SN_TRY(sn_arena_create(&arena, err));
@@ -218,6 +270,9 @@ sn_region_info sn_model_region(const sn_model* model, uint32_t body, uint32_t re
 }
 sn_map_info sn_model_map(const sn_model* model, uint32_t body, uint32_t map) {
   return sn_body_get_map(&model->bodies[body], map);
+}
+sn_muscle_info sn_model_muscle(const sn_model* model, uint32_t body, uint32_t muscle) {
+  return sn_body_get_muscle(&model->bodies[body], muscle);
 }
 size_t sn_model_bytes(const sn_model* model) { return sn_arena_bytes(model->arena); }
 uint64_t sn_model_fingerprint(const sn_model* model) { return model->fingerprint; }

@@ -6,6 +6,7 @@
 #include "body/body_multigrid.h"
 #include "body/body_terms.h"
 #include "body/contact_levels.h"
+#include "body/leads.h"
 #include "body/muscle_levels.h"
 #include "scene/contacts.h"
 #include "scene/rigid_modes.h"
@@ -42,6 +43,7 @@ struct sn_state {
       time_before;  // frames, of the last pose and the one before; between frames in substeps
   double
       entrance;  // share of gravity, activation and the way from the bind pose; 1 except in the preroll
+  bool posed;   // have bones been brought anywhere? else they are at rest
   bool solved;  // has a frame been solved? then the next one has a past to do work on
   double* u;    // displacements of all nodes, m (unknown_count)
   double work;  // done by bones, constraints and loads so far, J
@@ -57,13 +59,17 @@ struct sn_state {
   double jolt;             // 1: something hit or came off in the last step, else 0
   double tau;              // of the step being solved, s; 0: none is, or in balance without inertia
 
-  sn_rigid* bone_poses;   // at `frame` (bone_count)
-  sn_rigid* fixed_poses;  // (fixed_count)
-  sn_body_work* bodies;   // (body_count)
-  sn_vec3** tie_moves;    // how far each tie's target moved in the last pose (tie_count), a body
-  sn_vec3** held_moves;   // how far each held node did (held_count), a body
-  sn_vec3** load_places;  // displacement at which each load acted before it (load_count), a body
-  double* reactions;      // forces that hold the held nodes, N (3 x held nodes of all bodies)
+  sn_affine* bone_poses;    // at `frame` (bone_count)
+  sn_affine* bone_moves;    // from the pose before to that (bone_count)
+  sn_affine* fixed_poses;   // (fixed_count)
+  sn_carrier* bone_shapes;  // of bones that deform; of others empty (bone_count)
+  sn_carrier* body_poses;   // of bodies with a pose; of others empty (body_count)
+  sn_carrier* shown;        // surfaces that carry something along, as last shown (body_count)
+  sn_body_work* bodies;     // (body_count)
+  sn_vec3** tie_moves;      // how far each tie's target moved in the last pose (tie_count), a body
+  sn_vec3** held_moves;     // how far each held node did (held_count), a body
+  sn_vec3** load_places;    // displacement at which each load acted before it (load_count), a body
+  double* reactions;        // forces that hold the held nodes, N (3 x held nodes of all bodies)
 
   // Of the tricubic body last shown, else NULL (SN_SLOPE_NUMBERS x nodes of the largest).
   double* slopes;
@@ -88,6 +94,9 @@ struct sn_state {
 // the work of this move is counted; sn_pose_finish counts the other half with the new forces.
 sn_status sn_pose_advance(const sn_model* model, sn_state* state, double frame, sn_error* err);
 void sn_pose_finish(const sn_model* model, sn_state* state);
+// Where bones alone would take the flesh from where it is, in memory that Newton's method will use; NULL
+// where there are none.
+const double* sn_pose_lead(const sn_model* model, sn_state* state);
 // Poses and targets of a frame without touching displacements or work: after loading a state.
 void sn_pose_restore(const sn_model* model, sn_state* state, double frame);
 

@@ -1,6 +1,7 @@
 // Bones, constraints, loads and muscles over time, and the work that they do.
 #include "math/vec.h"
 #include "scene/model.h"
+#include "solve/vector.h"
 
 static sn_vec3 load_value(const sn_force_desc* desc, double frame) {
   const sn_load_key* keys = desc->keys;
@@ -16,8 +17,12 @@ static sn_vec3 load_value(const sn_force_desc* desc, double frame) {
 static void pose_bones(const sn_model* model, sn_state* state, double frame) {
   const sn_scene* scene = model->scene;
   for (uint32_t b = 0; b < scene->bone_count; ++b) {
+    sn_affine before = state->posed ? state->bone_poses[b] : sn_affine_at_rest(), back;
     state->bone_poses[b] = sn_motion_toward(&scene->bones[b].motion, frame, state->entrance);
+    back = sn_affine_inverse(&before);
+    state->bone_moves[b] = sn_affine_after(&state->bone_poses[b], &back);
   }
+  state->posed = true;
   for (uint32_t f = 0; f < scene->fixed_count; ++f) {
     const sn_fixed_desc* fixed = &scene->fixed[f];
     state->fixed_poses[f] = fixed->bone == SN_NO_BONE
@@ -26,18 +31,56 @@ static void pose_bones(const sn_model* model, sn_state* state, double frame) {
   }
 }
 
+typedef struct shape_job {
+  const sn_mesh* mesh;
+  const sn_mesh_motion* motion;
+  double frame, share;
+  double* moves;
+} shape_job;
+
+// Of the way from rest, this share.
+static void move_vertices(void* ctx, size_t begin, size_t end) {
+  const shape_job* job = ctx;
+  for (size_t v = begin; v < end; ++v) {
+    sn_vec3 rest = sn_load3(job->mesh->positions + 3 * v);
+    sn_vec3 place = sn_mesh_motion_at(job->motion, (uint32_t)v, job->frame);
+    sn_store3(job->moves + 3 * v, sn_scale(job->share, sn_sub(place, rest)));
+  }
+}
+
+static void pose_carrier(const sn_state* state, const sn_mesh* mesh, const sn_mesh_motion* motion,
+                         double frame, sn_carrier* carrier) {
+  if (!carrier->surface) return;
+  shape_job job = {mesh, motion, frame, state->entrance, carrier->moves};
+  sn_parallel_for(state->pool, mesh->vertex_count, 1024, move_vertices, &job);
+  sn_carrier_turn(carrier, state->pool);
+}
+
+static void pose_carriers(const sn_model* model, sn_state* state, double frame) {
+  const sn_scene* scene = model->scene;
+  for (uint32_t b = 0; b < scene->bone_count; ++b) {
+    const sn_bone_desc* bone = &scene->bones[b];
+    pose_carrier(state, &bone->mesh, &bone->shape, frame, &state->bone_shapes[b]);
+  }
+  for (uint32_t b = 0; b < model->body_count; ++b) {
+    const sn_body_desc* body = &scene->bodies[b];
+    pose_carrier(state, &body->mesh, &body->pose, frame, &state->body_poses[b]);
+  }
+}
+
 // Colliders are where they are from the start: nothing has to come to them.
 static void pose_colliders(const sn_model* model, sn_state* state, double frame) {
   for (uint32_t c = 0; c < model->scene->collider_count; ++c) {
     state->contact.obstacle_befores[c] = state->contact.obstacle_poses[c];
-    state->contact.obstacle_poses[c] = sn_motion_at(&model->scene->colliders[c].motion, frame);
+    sn_affine pose = sn_motion_at(&model->scene->colliders[c].motion, frame);
+    state->contact.obstacle_poses[c] = (sn_rigid){pose.linear, pose.translate};
     if (!state->solved) state->contact.obstacle_befores[c] = state->contact.obstacle_poses[c];
   }
 }
 
-static bool pose_is_finite(const sn_rigid* pose) {
+static bool pose_is_finite(const sn_affine* pose) {
   double sum = pose->translate.x + pose->translate.y + pose->translate.z;
-  for (int i = 0; i < 9; ++i) sum += pose->rotate.m[i / 3][i % 3];
+  for (int i = 0; i < 9; ++i) sum += pose->linear.m[i / 3][i % 3];
   return isfinite(sum);
 }
 
@@ -55,18 +98,32 @@ static sn_status check_poses(const sn_model* model, const sn_state* state, doubl
              frame);
   }
   for (uint32_t c = 0; c < scene->collider_count; ++c) {
-    SN_CHECK(pose_is_finite(&state->contact.obstacle_poses[c]), err, SN_ERR_INPUT,
+    sn_affine pose = sn_affine_of_rigid(&state->contact.obstacle_poses[c]);
+    SN_CHECK(pose_is_finite(&pose), err, SN_ERR_INPUT,
              "colliders[%u].motion: the pose at frame %g is not finite; expected smaller keys", c,
              frame);
   }
   return SN_OK;
 }
 
-static void set_tie_targets(const sn_body* body, const sn_rigid* poses, sn_body_work* work,
-                            sn_vec3* moves) {
+// How far a tie's target is from its node at rest.
+static sn_vec3 tie_target(const sn_state* state, const sn_body* body, uint32_t index,
+                          const sn_tie* tie) {
+  if (tie->rider == SN_NO_RIDER) {
+    sn_vec3 place = sn_octree_node_place(&body->tree, tie->node);
+    return sn_affine_displace(&state->bone_poses[tie->bone], place);
+  }
+  return sn_rider_move(&body->riders[tie->rider], tie->bone == SN_NO_BONE
+                                                      ? &state->body_poses[index]
+                                                      : &state->bone_shapes[tie->bone]);
+}
+
+static void set_tie_targets(const sn_model* model, sn_state* state, uint32_t index) {
+  const sn_body* body = &model->bodies[index];
+  sn_body_work* work = &state->bodies[index];
+  sn_vec3* moves = state->tie_moves[index];
   for (uint32_t t = 0; t < body->tie_count; ++t) {
-    sn_vec3 place = sn_octree_node_place(&body->tree, body->ties[t].node);
-    sn_vec3 target = sn_rigid_displace(&poses[body->ties[t].bone], place);
+    sn_vec3 target = tie_target(state, body, index, &body->ties[t]);
     moves[t] = sn_sub(target, work->tie_targets[t]);
     work->tie_targets[t] = target;
   }
@@ -95,11 +152,22 @@ static sn_vec3 along_held(const sn_held_node* node, sn_vec3 held, sn_vec3 free) 
                node->free_axes & 4 ? free.z : held.z);
 }
 
-static void move_held_nodes(const sn_body* body, const sn_state* state, double* u, sn_vec3* moves) {
+// How far a held node is to be from its place at rest.
+static sn_vec3 held_target(const sn_model* model, const sn_state* state, const sn_body* body,
+                           const sn_held_node* held) {
+  if (held->rider == SN_NO_RIDER) {
+    sn_vec3 place = sn_octree_node_place(&body->tree, held->node);
+    return sn_affine_displace(&state->fixed_poses[held->fixed], place);
+  }
+  uint32_t bone = model->scene->fixed[held->fixed].bone;
+  return sn_rider_move(&body->riders[held->rider], &state->bone_shapes[bone]);
+}
+
+static void move_held_nodes(const sn_model* model, const sn_state* state, const sn_body* body,
+                            double* u, sn_vec3* moves) {
   for (uint32_t h = 0; h < body->held_count; ++h) {
-    sn_vec3 place = sn_octree_node_place(&body->tree, body->held[h].node);
     double* at = u + 3 * (size_t)body->held[h].node;
-    sn_vec3 to = sn_rigid_displace(&state->fixed_poses[body->held[h].fixed], place);
+    sn_vec3 to = held_target(model, state, body, &body->held[h]);
     to = along_held(&body->held[h], to, sn_load3(at));
     moves[h] = sn_sub(to, sn_load3(at));
     sn_store3(at, to);
@@ -151,10 +219,11 @@ static double work_of_loads(const sn_body* body, const sn_state* state, const sn
 void sn_pose_restore(const sn_model* model, sn_state* state, double frame) {
   state->time = frame;
   pose_bones(model, state, frame);
+  pose_carriers(model, state, frame);
   pose_colliders(model, state, frame);
   for (uint32_t b = 0; b < model->body_count; ++b) {
     const sn_body* body = &model->bodies[b];
-    set_tie_targets(body, state->bone_poses, &state->bodies[b], state->tie_moves[b]);
+    set_tie_targets(model, state, b);
     set_forces(model, state, body, frame, &state->bodies[b]);
     sn_muscles_activate(&body->muscles, &state->bodies[b].muscles, frame, state->entrance);
   }
@@ -162,6 +231,7 @@ void sn_pose_restore(const sn_model* model, sn_state* state, double frame) {
 
 sn_status sn_pose_advance(const sn_model* model, sn_state* state, double frame, sn_error* err) {
   pose_bones(model, state, frame);
+  pose_carriers(model, state, frame);
   pose_colliders(model, state, frame);
   SN_TRY(check_poses(model, state, frame, err));
   const double* reactions = state->reactions;
@@ -173,13 +243,13 @@ sn_status sn_pose_advance(const sn_model* model, sn_state* state, double frame, 
     }
     // With a past: springs that pull now, over the way that their targets go now.
     sn_body_work* work = &state->bodies[b];
-    set_tie_targets(body, state->bone_poses, work, state->tie_moves[b]);
+    set_tie_targets(model, state, b);
     set_forces(model, state, body, frame, work);
     sn_muscles_activate(&body->muscles, &work->muscles, frame, state->entrance);
     if (state->solved) {
       state->work += sn_muscles_half_work(&body->muscles, &work->muscles, state->pool, u);
     }
-    move_held_nodes(body, state, u, state->held_moves[b]);
+    move_held_nodes(model, state, body, u, state->held_moves[b]);
     if (state->solved) {
       for (uint32_t t = 0; t < body->tie_count; ++t) {
         sn_vec3 old_target = sn_sub(work->tie_targets[t], state->tie_moves[b][t]);
@@ -193,6 +263,26 @@ sn_status sn_pose_advance(const sn_model* model, sn_state* state, double frame, 
   state->time_before = state->time;
   state->time = frame;
   return SN_OK;
+}
+
+const double* sn_pose_lead(const sn_model* model, sn_state* state) {
+  double* led = state->newton.step;
+  bool any = false;
+  for (uint32_t b = 0; b < model->body_count; ++b) any = any || model->bodies[b].leads;
+  if (!any) return NULL;
+  for (uint32_t b = 0; b < model->body_count; ++b) {
+    const sn_body* body = &model->bodies[b];
+    const double* u = state->u + body->begin;
+    if (body->leads) {
+      sn_leads_follow(body, state->pool, state->bone_moves, u, led + body->begin);
+    } else {
+      sn_vector_copy(state->pool, 3 * (size_t)body->tree.node_count, u, led + body->begin);
+    }
+  }
+  for (size_t i = 0; i < model->unknown_count; ++i) {
+    if (sn_is_held(model->held, i)) led[i] = state->u[i];
+  }
+  return led;
 }
 
 // Force that each held node needs: the gradient of everything there.

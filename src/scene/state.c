@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "body/body_follow.h"
 #include "math/random.h"
 #include "math/vec.h"
 #include "scene/model.h"
@@ -103,6 +104,29 @@ static sn_status create_past(const sn_model* model, sn_state* state, sn_error* e
   return SN_OK;
 }
 
+// Surfaces that carry something: deforming bones, poses of bodies, flesh with followers.
+static sn_status create_carriers(const sn_model* model, sn_state* state, sn_error* err) {
+  sn_arena* arena = state->arena;
+  const sn_scene* scene = model->scene;
+  SN_TRY(SN_ARENA_NEW(arena, scene->bone_count, &state->bone_shapes, err));
+  SN_TRY(SN_ARENA_NEW(arena, model->body_count, &state->body_poses, err));
+  SN_TRY(SN_ARENA_NEW(arena, model->body_count, &state->shown, err));
+  for (uint32_t b = 0; b < scene->bone_count; ++b) {
+    if (scene->bones[b].shape.frame_count == 0) continue;
+    SN_TRY(sn_carrier_create(&model->bones[b].surface, arena, &state->bone_shapes[b], err));
+  }
+  for (uint32_t b = 0; b < model->body_count; ++b) {
+    const sn_body* body = &model->bodies[b];
+    if (body->desc->pose.frame_count > 0) {
+      SN_TRY(sn_carrier_create(&body->surface, arena, &state->body_poses[b], err));
+    }
+    if (body->follower_count > 0) {
+      SN_TRY(sn_carrier_create(&body->surface, arena, &state->shown[b], err));
+    }
+  }
+  return SN_OK;
+}
+
 // One body at a time is shown.
 static sn_status create_slopes(const sn_model* model, sn_state* state, sn_error* err) {
   size_t most = 0;
@@ -122,8 +146,10 @@ static sn_status create(const sn_model* model, sn_pool* pool, sn_state* state, s
   SN_TRY(SN_ARENA_NEW(arena, model->unknown_count, &state->u, err));
   SN_TRY(create_past(model, state, err));
   SN_TRY(SN_ARENA_NEW(arena, scene->bone_count, &state->bone_poses, err));
+  SN_TRY(SN_ARENA_NEW(arena, scene->bone_count, &state->bone_moves, err));
   SN_TRY(SN_ARENA_NEW(arena, scene->fixed_count, &state->fixed_poses, err));
   SN_TRY(create_bodies(model, state, err));
+  SN_TRY(create_carriers(model, state, err));
   SN_TRY(create_slopes(model, state, err));
   SN_TRY(sn_newton_work_create(model->unknown_count, sn_scene_most_newton(scene), arena,
                                &state->newton, err));
@@ -187,25 +213,51 @@ typedef struct extract_job {
   const double *u, *slopes;
   double unit;
   float* positions;
+  double* moves;  // of the vertices, where something follows; else NULL (3 x vertex_count)
+  const sn_carrier *shown, *pose;
 } extract_job;
+
+static void show_vertex(const extract_job* job, size_t v, sn_vec3 move) {
+  sn_vec3 place = sn_add(sn_load3(job->body->desc->mesh.positions + 3 * v), move);
+  for (int i = 0; i < 3; ++i) job->positions[3 * v + i] = (float)(sn_axis(place, i) / job->unit);
+}
 
 // Rest place plus interpolated displacement: at rest the vertex is where the file had it.
 static void extract(void* ctx, size_t begin, size_t end) {
   const extract_job* job = ctx;
   const sn_body* body = job->body;
   for (size_t v = begin; v < end; ++v) {
-    sn_vec3 rest = sn_load3(body->desc->mesh.positions + 3 * v);
-    sn_vec3 place = sn_add(rest, sn_body_vertex_show(body, job->u, job->slopes, v));
-    for (int i = 0; i < 3; ++i) job->positions[3 * v + i] = (float)(sn_axis(place, i) / job->unit);
+    sn_vec3 move = sn_body_vertex_show(body, job->u, job->slopes, v);
+    if (job->moves) sn_store3(job->moves + 3 * v, move);
+    show_vertex(job, v, move);
+  }
+}
+
+static void extract_followers(void* ctx, size_t begin, size_t end) {
+  const extract_job* job = ctx;
+  for (size_t f = begin; f < end; ++f) {
+    const sn_follower* follower = &job->body->followers[f];
+    show_vertex(job, follower->vertex, sn_follower_move(follower, job->shown, job->pose));
   }
 }
 
 void sn_surface_extract(const sn_model* model, const sn_state* state, uint32_t body,
                         float* positions) {
   const sn_body* b = &model->bodies[body];
-  extract_job job = {b, state->u + b->begin, state->slopes, model->scene->unit, positions};
+  sn_carrier *shown = &state->shown[body], *pose = &state->body_poses[body];
+  extract_job job = {.body = b,
+                     .u = state->u + b->begin,
+                     .slopes = state->slopes,
+                     .unit = model->scene->unit,
+                     .positions = positions,
+                     .moves = shown->moves,
+                     .shown = shown,
+                     .pose = pose};
   if (b->smooth.tree) sn_smooth_skin_update(&b->smooth, state->pool, job.u, state->slopes);
   sn_parallel_for(state->pool, b->desc->mesh.vertex_count, 1024, extract, &job);
+  if (b->follower_count == 0) return;
+  if (!pose->surface) sn_carrier_turn(shown, state->pool);
+  sn_parallel_for(state->pool, b->follower_count, 1024, extract_followers, &job);
 }
 
 // A checkpoint holds displacements, reactions and work, and of a dynamic scene the past; poses and

@@ -85,15 +85,27 @@ static void begin_step(const sn_model* model, sn_state* state, double seconds) {
   sn_contacts_begin(model, state, seconds > 0 ? seconds * model->scene->fps : 1);
 }
 
-// Where inertia alone would lead is a good place to start from, unless something is in the way.
+// Where inertia alone would lead is a good place to start from, unless something is in the way; and so is
+// where bones alone would.
 static void choose_start(const sn_model* model, sn_state* state) {
-  const double* guess = state->tau > 0 ? sn_stride_guess(model, state) : state->u;
-  sn_contacts_find(model, state, guess);
-  if (guess == state->u) return;
+  const double* guesses[2];
+  int count = 0;
+  if (state->tau > 0) guesses[count++] = sn_stride_guess(model, state);
+  const double* led = sn_pose_lead(model, state);
+  if (led) guesses[count++] = led;
+  if (count == 0) sn_contacts_find(model, state, state->u);
+  for (int k = 0; k < count; ++k) sn_contacts_find(model, state, guesses[k]);
+  if (count == 0) return;
   double* gradient = state->newton.gradient;
-  double there = sn_problem_evaluate(&state->problem, state->pool, guess, gradient).energy;
-  double here = sn_problem_evaluate(&state->problem, state->pool, state->u, gradient).energy;
-  if (there < here) sn_vector_copy(state->pool, model->unknown_count, guess, state->u);
+  double least = sn_problem_evaluate(&state->problem, state->pool, state->u, gradient).energy;
+  const double* best = NULL;
+  for (int k = 0; k < count; ++k) {
+    double energy = sn_problem_evaluate(&state->problem, state->pool, guesses[k], gradient).energy;
+    if (!(energy < least)) continue;
+    least = energy;
+    best = guesses[k];
+  }
+  if (best) sn_vector_copy(state->pool, model->unknown_count, best, state->u);
 }
 
 // The largest share of a body's cells that is inside out; of all bodies, or of those with other laws than
@@ -285,14 +297,35 @@ static sn_status first_frame(const sn_model* model, sn_state* state, int frame,
   return SN_OK;
 }
 
-static double largest_move(sn_box box, const sn_rigid* from, const sn_rigid* to) {
+static double largest_move(sn_box box, const sn_affine* from, const sn_affine* to) {
   double most = 0;
   for (int c = 0; c < 8; ++c) {
     sn_vec3 p = sn_v3(c & 1 ? box.hi.x : box.lo.x, c & 2 ? box.hi.y : box.lo.y,
                       c & 4 ? box.hi.z : box.lo.z);
-    most = fmax(most, sn_distance(sn_rigid_apply(from, p), sn_rigid_apply(to, p)));
+    most = fmax(most, sn_distance(sn_affine_carry(from, p), sn_affine_carry(to, p)));
   }
   return most;
+}
+
+static double largest_vertex_move(const sn_mesh_motion* motion, int frame) {
+  double most = 0;
+  for (uint32_t v = 0; v < motion->vertex_count; ++v) {
+    most = fmax(most, sn_distance(sn_mesh_motion_at(motion, v, frame - 1),
+                                  sn_mesh_motion_at(motion, v, frame)));
+  }
+  return most;
+}
+
+// How far what an attachment ties to goes from the frame before, at most.
+static double tie_move(const sn_model* model, const sn_attachment_desc* tie, int frame) {
+  if (tie->bone == SN_NO_BONE) {
+    return largest_vertex_move(&model->scene->bodies[tie->body].pose, frame);
+  }
+  const sn_bone* bone = &model->bones[tie->bone];
+  if (bone->desc->shape.frame_count > 0) return largest_vertex_move(&bone->desc->shape, frame);
+  sn_affine from = sn_motion_at(&bone->desc->motion, frame - 1);
+  sn_affine to = sn_motion_at(&bone->desc->motion, frame);
+  return largest_move(bone->surface.box, &from, &to);
 }
 
 // How far the fastest node of a body goes in a frame.
@@ -312,18 +345,15 @@ static int count_substeps(const sn_model* model, const sn_state* state, int fram
   double parts = 0;
   for (uint32_t i = 0; i < scene->attachment_count; ++i) {
     const sn_attachment_desc* tie = &scene->attachments[i];
-    const sn_bone* bone = &model->bones[tie->bone];
-    sn_rigid from = sn_motion_at(&bone->desc->motion, frame - 1);
-    sn_rigid to = sn_motion_at(&bone->desc->motion, frame);
-    double move = largest_move(bone->surface.box, &from, &to);
-    parts = fmax(parts, move / model->bodies[tie->body].tree.cell);
+    double cell = model->bodies[tie->body].tree.cell;
+    parts = fmax(parts, tie_move(model, tie, frame) / cell);
   }
   for (uint32_t b = 0; b < model->body_count && model->contact.any; ++b) {
     const sn_body* body = &model->bodies[b];
     double move = fastest_move(model, state, body);
     for (uint32_t c = 0; c < scene->collider_count; ++c) {
-      sn_rigid from = sn_motion_at(&scene->colliders[c].motion, frame - 1);
-      sn_rigid to = sn_motion_at(&scene->colliders[c].motion, frame);
+      sn_affine from = sn_motion_at(&scene->colliders[c].motion, frame - 1);
+      sn_affine to = sn_motion_at(&scene->colliders[c].motion, frame);
       move = fmax(move, largest_move(body->surface.box, &from, &to));
     }
     parts = fmax(parts, 4 * move / sn_box_size(body->surface.box));

@@ -168,7 +168,7 @@ static void validity_notices_each_kind_of_damage(void** unused) {
   assert_false(sn_mesh_is_valid(&mesh));
   mesh.triangle_count = 4;
   uint32_t list[] = {1, 1};
-  sn_mesh_group group = {(char[]){"g"}, list, 2};
+  sn_mesh_group group = {.name = (char[]){"g"}, .triangles = list, .triangle_count = 2};
   mesh.groups = &group;
   mesh.group_count = 1;
   assert_false(sn_mesh_is_valid(&mesh));

@@ -92,7 +92,8 @@ static inline void fill_tube_clip(tube* t) {
   t->channels[0] = (sn_gltf_channel){2, SN_GLTF_ROTATE, SN_GLTF_LINEAR, t->times, t->turns, 3};
   t->channels[1] = (sn_gltf_channel){2, SN_GLTF_TRANSLATE, SN_GLTF_STEP, t->times, t->lifts, 2};
   t->channels[2] = (sn_gltf_channel){1, SN_GLTF_SCALE, SN_GLTF_CUBIC, t->times, t->scales, 2};
-  t->clip = (sn_gltf_clip){"bend", t->channels, 3, 1.25};
+  t->clip =
+      (sn_gltf_clip){.name = "bend", .channels = t->channels, .channel_count = 3, .end = 1.25};
 }
 
 // The document refers to `t`, which must stay where it is. It has no `order`.

@@ -396,6 +396,50 @@ static void primitives_of_all_kinds_are_joined(void** unused) {
   sn_gltf_destroy(&gltf);
 }
 
+static const char dressed_text[] = HEAD
+    "\"buffers\": [{\"byteLength\": 60}], \"bufferViews\": [{\"buffer\": 0, \"byteLength\": 36},"
+    "{\"buffer\": 0, \"byteOffset\": 36, \"byteLength\": 24}],"
+    "\"accessors\": [{\"bufferView\": 0, \"componentType\": 5126, \"count\": 3, \"type\": "
+    "\"VEC3\"},"
+    "{\"bufferView\": 1, \"componentType\": 5126, \"count\": 3, \"type\": \"VEC2\"}],"
+    "\"materials\": [{\"name\": \"skin\", \"pbrMetallicRoughness\": {\"baseColorFactor\": [1, 0.5, "
+    "0.25, 1]}},"
+    "{}],"
+    "\"meshes\": [{\"primitives\": [{\"attributes\": {\"POSITION\": 0}, \"material\": 1},"
+    "{\"attributes\": {\"POSITION\": 0, \"TEXCOORD_0\": 1}, \"material\": 0}]}],"
+    "\"nodes\": [{\"name\": \"a\", \"mesh\": 0}, {\"name\": \"b\", \"mesh\": 0}]}";
+
+static void assert_dressed(const sn_mesh* mesh, const sn_mesh_group* plain,
+                           const sn_mesh_group* skin) {
+  static const float uvs[12] = {0, 0, 0, 0, 0, 0, 0.5f, 0.75f, 1, 1, 0, 0};
+  static const float color[4] = {1, 0.5f, 0.25f, 1};
+  assert_true(sn_mesh_is_valid(mesh));
+  assert_memory_equal(mesh->uvs, uvs, sizeof uvs);
+  assert_string_equal(plain->material, "primitive0");
+  assert_false(plain->has_color);
+  assert_string_equal(skin->material, "skin");
+  assert_true(skin->has_color);
+  assert_memory_equal(skin->color, color, sizeof color);
+}
+
+static void texture_coordinates_and_materials_are_kept(void** unused) {
+  (void)unused;
+  static const float numbers[15] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0.5f, 0.25f, 1, 0, 0, 1};
+  sn_gltf gltf = parse_made(dressed_text, numbers, sizeof numbers);
+  const sn_mesh* mesh = &gltf.meshes[0].mesh;
+  assert_dressed(mesh, &mesh->groups[0], &mesh->groups[1]);
+
+  sn_mesh joined;
+  sn_error err = {0};
+  if (sn_character_join(&gltf, &joined, &err) != SN_OK) fail_msg("%s", err.text);
+  assert_int_equal(joined.group_count, 6);
+  assert_string_equal(joined.groups[5].name, "b/skin");
+  assert_dressed(&joined, &joined.groups[1], &joined.groups[2]);
+  assert_memory_equal(joined.uvs + 12, joined.uvs, 12 * sizeof(float));
+  sn_mesh_destroy(&joined);
+  sn_gltf_destroy(&gltf);
+}
+
 static void a_mesh_without_triangles_is_empty_and_not_written(void** unused) {
   (void)unused;
   static const char text[] = HEAD
@@ -491,6 +535,7 @@ int main(void) {
       TEST(every_entry_has_a_name_of_its_own),
       TEST(parents_come_first),
       TEST(primitives_of_all_kinds_are_joined),
+      TEST(texture_coordinates_and_materials_are_kept),
       TEST(a_mesh_without_triangles_is_empty_and_not_written),
       TEST(buffers_may_be_text_or_files_below),
       TEST(what_a_program_gets_wrong_is_not_written),

@@ -19,7 +19,10 @@ static void make_chain(chain* c, sn_gltf_path path, sn_gltf_interpolation interp
   c->nodes[0] = tube_node("a", -1, 0);
   c->nodes[1] = tube_node("b", 0, 0);
   c->channel = (sn_gltf_channel){1, path, interpolation, times, values, key_count};
-  c->clip = (sn_gltf_clip){"move", &c->channel, 1, (double)times[key_count - 1]};
+  c->clip = (sn_gltf_clip){.name = "move",
+                           .channels = &c->channel,
+                           .channel_count = 1,
+                           .end = (double)times[key_count - 1]};
   c->gltf = (sn_gltf){
       .nodes = c->nodes, .node_count = 2, .order = c->order, .clips = &c->clip, .clip_count = 1};
 }
@@ -185,6 +188,142 @@ static void vertices_are_weighted_means_of_their_joints(void** unused) {
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_scratch_folder, remove_scratch_folder)
 
+// Morph targets: a mesh of one triangle, the corners of which two targets move.
+typedef struct morphed {
+  chain c;
+  double positions[9];
+  uint32_t triangle[3];
+  float moves[18], rest[2], own[2];
+  sn_gltf_mesh mesh;
+} morphed;
+
+static void make_morphed(morphed* m, sn_gltf_interpolation interpolation, float* times,
+                         float* values, uint32_t key_count) {
+  *m = (morphed){.positions = {0, 0, 0, 1, 0, 0, 0, 1, 0}, .triangle = {0, 1, 2}};
+  make_chain(&m->c, SN_GLTF_WEIGHTS, interpolation, times, values, key_count);
+  m->c.clip.morphs = m->c.clip.channels;
+  m->c.clip.morph_count = 1;
+  m->c.clip.channel_count = 0;
+  m->moves[2] = 1;           // the first lifts the first corner,
+  m->moves[9 + 3 + 1] = -2;  // the second lowers the second one
+  m->mesh = (sn_gltf_mesh){.name = "m",
+                           .mesh = {.positions = m->positions,
+                                    .vertex_count = 3,
+                                    .triangles = m->triangle,
+                                    .triangle_count = 1},
+                           .morphs = m->moves,
+                           .morph_count = 2};
+  m->c.gltf.meshes = &m->mesh;
+  m->c.gltf.mesh_count = 1;
+  m->c.nodes[1].mesh = 0;
+  m->c.nodes[1].translate.x = 10;
+}
+
+static void assert_morphed(morphed* m, int32_t clip, double time, double first, double second) {
+  double places[9];
+  sn_gltf_pose(&m->c.gltf, clip, time, m->c.world);
+  sn_gltf_morph_vertices(&m->c.gltf, 1, clip, time, m->c.world, places);
+  for (int i = 0; i < 9; ++i) {
+    double expected = m->positions[i] + (i % 3 == 0 ? 10 : 0);
+    if (i == 2) expected += first;
+    if (i == 4) expected -= 2 * second;
+    assert_near(places[i], expected, 1e-6);
+  }
+}
+
+static void morph_targets_add_up(void** unused) {
+  (void)unused;
+  float times[2] = {0, 2}, values[4] = {0, 1, 1, 0.5f};
+  morphed m;
+  make_morphed(&m, SN_GLTF_LINEAR, times, values, 2);
+  assert_morphed(&m, 0, -1, 0, 1);
+  assert_morphed(&m, 0, 0.5, 0.25, 0.875);
+  assert_morphed(&m, 0, 5, 1, 0.5);
+  assert_morphed(&m, -1, 0, 0, 0);
+  m.rest[1] = 0.5f;
+  m.mesh.morph_weights = m.rest;
+  assert_morphed(&m, -1, 0, 0, 0.5);
+  m.own[0] = 2;
+  m.c.nodes[1].morph_weights = m.own;
+  assert_morphed(&m, -1, 0, 2, 0);
+  double places[9];
+  sn_gltf_pose(&m.c.gltf, -1, 0, m.c.world);
+  sn_gltf_skin_vertices(&m.c.gltf, 1, m.c.world, places);
+  assert_near(places[2], 2, 1e-12);
+  make_morphed(&m, SN_GLTF_STEP, times, values, 2);
+  assert_morphed(&m, 0, 1.9, 0, 1);
+}
+
+// u (1 - u) (1 - 2u) and the like: a spline through 0 with slopes 1 and 1 over one second is
+// 2u^3 - 3u^2 + u.
+static void cubic_weights_are_hermite_splines(void** unused) {
+  (void)unused;
+  float times[2] = {1, 2}, values[12] = {0, 0, 0, 0, 1, 0, 1, 0, 0, 1, 0, 0};
+  morphed m;
+  make_morphed(&m, SN_GLTF_CUBIC, times, values, 2);
+  for (int i = 0; i <= 8; ++i) {
+    double u = i / 8.0;
+    assert_morphed(&m, 0, 1 + u, u * (2 * u * u - 3 * u + 1), u * u * (3 - 2 * u));
+  }
+}
+
+static void morph_targets_are_read(void** unused) {
+  (void)unused;
+  // Positions, then two targets of the second primitive, times, weights of two keys.
+  static const float bytes[] = {0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 1, 0, 0,
+                                1, 0, 2, 0, 0, 2, 0, 0, 2, 0, 0, 1, 0, 1, 1, 1};
+  static const char text[] =
+      "{\"asset\": {\"version\": \"2.0\"}, \"buffers\": [{\"byteLength\": 132}], \"bufferViews\": "
+      "[{\"buffer\": 0, \"byteLength\": 132}], \"accessors\": ["
+      "{\"bufferView\": 0, \"componentType\": 5126, \"type\": \"VEC3\", \"count\": 3},"
+      "{\"bufferView\": 0, \"byteOffset\": 36, \"componentType\": 5126, \"type\": \"VEC3\", "
+      "\"count\": 3},"
+      "{\"bufferView\": 0, \"byteOffset\": 72, \"componentType\": 5126, \"type\": \"VEC3\", "
+      "\"count\": 3},"
+      "{\"bufferView\": 0, \"byteOffset\": 108, \"componentType\": 5126, \"type\": \"SCALAR\", "
+      "\"count\": 2},"
+      "{\"bufferView\": 0, \"byteOffset\": 116, \"componentType\": 5126, \"type\": \"SCALAR\", "
+      "\"count\": 4}],"
+      "\"meshes\": [{\"weights\": [0.5, 0], \"primitives\": [{\"attributes\": {\"POSITION\": 0}}, "
+      "{\"attributes\": {\"POSITION\": 0}, \"targets\": [{\"POSITION\": 1}, {\"POSITION\": 2}]}]}],"
+      "\"nodes\": [{\"mesh\": 0}, {\"mesh\": 0, \"weights\": [0, 1]}],"
+      "\"animations\": [{\"samplers\": [{\"input\": 3, \"output\": 4}], \"channels\": "
+      "[{\"sampler\": 0, \"target\": {\"node\": 0, \"path\": \"weights\"}}]}]}";
+  sn_gltf gltf = parse_made(text, bytes, sizeof bytes);
+  assert_int_equal(gltf.meshes[0].morph_count, 2);
+  assert_int_equal(gltf.clips[0].channel_count, 0);
+  assert_int_equal(gltf.clips[0].morph_count, 1);
+  assert_true(gltf.clips[0].end == 1);
+  double world[32], places[18];
+  sn_gltf_pose(&gltf, 0, 0.25, world);
+  sn_gltf_morph_vertices(&gltf, 0, 0, 0.25, world, places);
+  // At 0.25 the weights are 0.25 and 1: the first primitive has no targets.
+  assert_near(places[2], 0, 0);
+  assert_near(places[9 + 1], 2, 1e-6);
+  assert_near(places[9 + 2], 0.25, 1e-6);
+  sn_gltf_skin_vertices(&gltf, 0, world, places);
+  assert_near(places[9 + 2], 0.5, 1e-6);
+  sn_gltf_morph_vertices(&gltf, 1, 0, 0.25, world, places);
+  assert_near(places[9 + 1], 2, 1e-6);
+  assert_near(places[9 + 2], 0, 0);
+  sn_gltf_destroy(&gltf);
+  glb file = make_glb(text, bytes, sizeof bytes);
+  static const char* const changes[][2] = {
+      {"meshes.0.weights=[1]", "meshes[0].weights: found 1 weights, expected a list of 2"},
+      {"nodes.1.weights=[1,2,3]", "nodes[1].weights: found 3"},
+      {"meshes.0.weights=[1,1e9]", "meshes[0].weights[1]"},
+      {"meshes.0.primitives.1.targets=7", "meshes[0].primitives[1].targets: found 7"},
+      {"meshes.0.primitives.1.targets.0.POSITION=3", "targets[0].POSITION"},
+      {"accessors.1.count=2", "expected one for each of the 3 positions"},
+      {"accessors.4.count=3", "found 3 values, expected 4 for 2 keys"}};
+  for (size_t i = 0; i < sizeof changes / sizeof *changes; ++i) {
+    glb changed = with_change(&file, changes[i][0]);
+    assert_file_refused(&changed, changes[i][1]);
+    free(changed.bytes);
+  }
+  free(file.bytes);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       TEST(linear_translation_is_linear_and_holds_its_ends),
@@ -193,6 +332,9 @@ int main(void) {
       TEST(cubic_splines_follow_cubic_polynomials),
       TEST(transforms_go_down_the_hierarchy),
       TEST(vertices_are_weighted_means_of_their_joints),
+      cmocka_unit_test(morph_targets_add_up),
+      cmocka_unit_test(cubic_weights_are_hermite_splines),
+      cmocka_unit_test(morph_targets_are_read),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

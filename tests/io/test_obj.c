@@ -151,6 +151,48 @@ static void a_zero_byte_is_refused(void** unused) {
   assert_message_has(&err, "test.obj:2: zero byte");
 }
 
+static void corners_keep_their_texture_coordinates(void** unused) {
+  (void)unused;
+  sn_mesh mesh;
+  sn_error err = {0};
+  static const char text[] =
+      "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nvt 0.5 0.25 7\nvt 1\n"
+      "f 1/1 2/-1 3/3\nf 1 2//1 4/4\nvt 0 1\nvt nan 0\nf 2/9 3/0 4/1\n";
+  if (parse_text(text, &mesh, &err) != SN_OK) fail_msg("%s", err.text);
+  assert_true(sn_mesh_is_valid(&mesh));
+  // The last but one are not a number, the third of the last face is right, the others are not there.
+  static const float expected[18] = {0.5f, 0.25f, 1, 0, 0, 1, 0, 0,    0,
+                                     0,    0,     0, 0, 0, 0, 0, 0.5f, 0.25f};
+  assert_memory_equal(mesh.uvs, expected, sizeof expected);
+  sn_mesh_destroy(&mesh);
+  if (parse_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nvt 1 1\nf 1//2 2 3\n", &mesh, &err) != SN_OK) {
+    fail_msg("%s", err.text);
+  }
+  assert_null(mesh.uvs);
+  sn_mesh_destroy(&mesh);
+}
+
+static void materials_are_groups(void** unused) {
+  (void)unused;
+  sn_mesh mesh;
+  sn_error err = {0};
+  static const char text[] =
+      "v 0 0 0\nv 1 0 0\nv 0 1 0\nusemtl dark skin\ng a\nf 1 2 3\nusemtl light\nf 1 3 2\nusemtl\n"
+      "f 3 2 1\n";
+  if (parse_text(text, &mesh, &err) != SN_OK) fail_msg("%s", err.text);
+  assert_int_equal(mesh.group_count, 3);
+  assert_string_equal(mesh.groups[0].name, "dark skin");
+  assert_string_equal(mesh.groups[0].material, "dark skin");
+  assert_false(mesh.groups[0].has_color);
+  assert_int_equal(mesh.groups[0].triangle_count, 1);
+  assert_string_equal(mesh.groups[1].name, "a");
+  assert_null(mesh.groups[1].material);
+  assert_int_equal(mesh.groups[1].triangle_count, 3);
+  assert_string_equal(mesh.groups[2].material, "light");
+  assert_int_equal(mesh.groups[2].triangles[0], 1);
+  sn_mesh_destroy(&mesh);
+}
+
 static void a_face_in_endless_groups_is_refused(void** unused) {
   (void)unused;
   char text[2000] = "v 0 0 0\nv 1 0 0\nv 0 1 0\ng";
@@ -159,7 +201,7 @@ static void a_face_in_endless_groups_is_refused(void** unused) {
     snprintf(text + length, sizeof text - length, " group%d", i);
   }
   snprintf(text + strlen(text), sizeof text - strlen(text), "\nf 1 2 3\n");
-  assert_refused(text, "test.obj:4: a face in more than 63 groups");
+  assert_refused(text, "test.obj:4: a face in more than 62 groups");
 }
 
 static void damaged_files_are_refused_or_read(void** unused) {
@@ -216,6 +258,8 @@ int main(void) {
       cmocka_unit_test(coordinates_keep_every_digit),
       cmocka_unit_test(faults_are_refused_with_their_line),
       cmocka_unit_test(a_zero_byte_is_refused),
+      cmocka_unit_test(corners_keep_their_texture_coordinates),
+      cmocka_unit_test(materials_are_groups),
       cmocka_unit_test(a_face_in_endless_groups_is_refused),
       cmocka_unit_test(damaged_files_are_refused_or_read),
       cmocka_unit_test(failing_allocations_are_survived),

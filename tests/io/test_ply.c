@@ -258,6 +258,27 @@ static sn_status parse_pyramid(sn_error* err) {
   return status;
 }
 
+static void vertices_hand_their_texture_coordinates_to_corners(void** unused) {
+  (void)unused;
+  static const char* const names[][2] = {{"s", "t"}, {"u", "v"}, {"texture_u", "texture_v"}};
+  for (int i = 0; i < 3; ++i) {
+    char text[512];
+    snprintf(text, sizeof text,
+             "ply\nformat ascii 1.0\nelement vertex 3\nproperty float x\nproperty float y\n"
+             "property float z\nproperty float %s\nproperty float %s\nproperty float s\n"
+             "element face 1\nproperty list uchar int vertex_indices\nend_header\n"
+             "0 0 0 0.5 1 9\n1 0 0 0.25 -1 9\n0 1 0 nan 3 9\n3 2 1 0\n",
+             names[i][0], names[i][1]);
+    sn_mesh mesh;
+    sn_error err = {0};
+    if (parse_text(text, &mesh, &err) != SN_OK) fail_msg("%s", err.text);
+    assert_true(sn_mesh_is_valid(&mesh));
+    static const float expected[6] = {0, 0, 0.25f, -1, 0.5f, 1};
+    assert_memory_equal(mesh.uvs, expected, sizeof expected);
+    sn_mesh_destroy(&mesh);
+  }
+}
+
 static void failing_allocations_are_survived(void** unused) {
   (void)unused;
   assert_survives_failing_allocations(parse_pyramid);
@@ -280,6 +301,7 @@ int main(void) {
       cmocka_unit_test(faults_of_the_header_are_refused_with_their_line),
       cmocka_unit_test(faults_of_the_data_are_refused_with_their_line),
       cmocka_unit_test(faults_of_binary_data_are_refused_with_their_item),
+      cmocka_unit_test(vertices_hand_their_texture_coordinates_to_corners),
       cmocka_unit_test(damaged_files_are_refused_or_read),
       cmocka_unit_test(failing_allocations_are_survived),
       cmocka_unit_test(anatomy_has_the_triangles_and_boxes_of_its_table),

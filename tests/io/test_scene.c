@@ -41,13 +41,14 @@ static const char full_scene[] =
     " \"bones\": [{\"name\": \"femur\", \"capsule\": {\"from\": [0.1, 0.1, 0.1],"
     "   \"to\": [0.3, 0.1, 0.7], \"radius\": 0.033}, \"motion\": [{\"frame\": 1},"
     "   {\"frame\": 5.5, \"translate\": [0.3, 0.7, 0.1], \"rotate\": [0, 0.1, 0, 1],"
-    "   \"pivot\": [0.13, 0.17, 0.19]}]},"
+    "   \"pivot\": [0.13, 0.17, 0.19], \"stretch\": [1.1, 0.9, 0.7]}]},"
     "  {\"mesh\": \"tet.obj\"}],"
     " \"attachments\": [{\"body\": \"thigh\", \"bone\": \"femur\", \"where\": {\"near\": 0.013},"
     "   \"stiffness\": 33.3}, {\"body\": \"tet\", \"bone\": \"bone2\"}],"
     " \"fixed\": [{\"body\": \"tet\", \"axes\": \"xz\", \"where\": {\"box\": [[-0.1, -0.1, -0.1], "
     "[0.1, 0.3, 0.7]]},"
-    "   \"motion\": [{\"frame\": 2, \"translate\": [0.3, 0.3, 0.3]}]},"
+    "   \"motion\": [{\"frame\": 2, \"translate\": [0.3, 0.3, 0.3], \"stretch\": "
+    "[1.1, 1.2, 1.3, 0.1, 0.2, 0.3]}, {\"frame\": 3, \"stretch\": 0.001}]},"
     "  {\"body\": \"tet\", \"bone\": \"femur\", \"where\": \"inside\"},"
     "  {\"body\": \"thigh\", \"where\": {\"map\": \"grip\", \"above\": 0.7}}],"
     " \"forces\": [{\"body\": \"thigh\", \"where\": {\"group\": \"base\"}, \"force\": [0.1, 0.2, "
@@ -69,7 +70,7 @@ static const char full_scene[] =
     "\"newton\": {\"max\": 7, "
     "\"tolerance\": 1e-4},"
     "   \"krylov\": {\"max\": 77, \"tolerance\": 0.03}, \"threads\": 3, \"precision\": \"double\"},"
-    " \"output\": {\"formats\": [\"pc2\"], \"fields\": [], \"checkpoint_every\": 5,"
+    " \"output\": {\"formats\": [\"pc2\", \"glb\"], \"fields\": [], \"checkpoint_every\": 5,"
     "   \"keep_checkpoints\": true}}";
 
 static int begin(void** state) {
@@ -114,6 +115,7 @@ static void a_minimal_scene_has_every_default(void** unused) {
   assert_true(s->contact.self && s->contact.stiffness == 500.0 && s->contact.friction == 0.3);
   assert_true(s->contact.thickness == 0.0 && s->contact.ignore_count == 0);
   assert_true(s->output.checkpoint_every == 1 && !s->output.keep_checkpoints);
+  assert_int_equal(s->output.formats, 1u << SN_FORMAT_PC2);
   sn_scene_destroy(s);
   assert_int_equal(sn_memory_used(), 0);
 }
@@ -161,7 +163,12 @@ static void a_full_scene_is_read_in_metres(void** unused) {
   assert_true(s->fixed[0].bone == SN_NO_BONE && s->fixed[0].where.kind == SN_WHERE_BOX);
   assert_vector(s->fixed[0].where.box.hi, 0.1 * unit, 0.3 * unit, 0.7 * unit);
   assert_true(s->fixed[0].axes == SN_HELD_XZ && s->fixed[1].axes == SN_HELD_XYZ);
-  assert_int_equal(s->fixed[0].motion.key_count, 1);
+  const double no_stretch[6] = {1, 1, 1, 0, 0, 0}, axes[6] = {1.1, 0.9, 0.7, 0, 0, 0};
+  assert_memory_equal(motion->keys[0].stretch, no_stretch, sizeof no_stretch);
+  assert_memory_equal(motion->keys[1].stretch, axes, sizeof axes);
+  assert_int_equal(s->fixed[0].motion.key_count, 2);
+  assert_true(s->fixed[0].motion.keys[0].stretch[5] == 0.3);
+  assert_true(s->fixed[0].motion.keys[1].stretch[2] == 0.001);
   assert_true(s->fixed[1].bone == 0 && s->fixed[1].motion.keys == motion->keys);
   assert_true(!s->forces[0].is_traction && s->forces[0].key_count == 1);
   assert_vector(s->forces[0].keys[0].value, 0.1, 0.2, 0.3);
@@ -173,6 +180,7 @@ static void a_full_scene_is_read_in_metres(void** unused) {
   assert_true(s->solver.krylov_max == 77 && s->solver.threads == 3);
   assert_int_equal(s->solver.integrator, SN_INTEGRATOR_EULER);
   assert_true(s->output.checkpoint_every == 5 && s->output.keep_checkpoints);
+  assert_int_equal(s->output.formats, 1u << SN_FORMAT_PC2 | 1u << SN_FORMAT_GLB);
   sn_scene_destroy(s);
   assert_int_equal(sn_memory_used(), 0);
 }
@@ -193,6 +201,7 @@ static void assert_same_where(const sn_where* a, const sn_where* b) {
 
 static void assert_same_motion(const sn_motion* a, const sn_motion* b) {
   assert_int_equal(a->key_count, b->key_count);
+  assert_true(a->period == b->period);
   if (a->key_count > 0) assert_memory_equal(a->keys, b->keys, a->key_count * sizeof *a->keys);
 }
 
@@ -423,22 +432,9 @@ static void what_is_not_there_yet_is_said_so(void** unused) {
   (void)unused;
   const refusal rows[] = {
       {WITH_BODY("\"type\": \"cloth\""), "bodies[0].type: \"cloth\" is not in this version"},
-      {"{" Q ", \"bodies\": [{\"surface\": \"arm.FBX#skin\"}]}",
-       "bodies[0].surface: \".fbx\" is not in this version"},
-      {WITH("\"bones\": [{\"mesh\": \"a.fbx\"}]"),
-       "bones[0].mesh: \".fbx\" is not in this version"},
-      {WITH("\"muscles\": [{\"mesh\": \"a.fbx\"}]"),
-       "muscles[0].mesh: \".fbx\" is not in this version"},
-      {WITH("\"colliders\": [{\"mesh\": \"a.fbx\"}]"),
-       "colliders[0].mesh: \".fbx\" is not in this version"},
-      {WITH("\"bones\": [{\"mesh\": \"tet.obj\", \"motion\": {\"from\": \"bone.pc2\", \"node\": "
-            "\"a\"}}]"),
-       "bones[0].motion.from: \".pc2\" is not in this version of Sinew (0.1.0); take a .glb"},
       {WITH("\"forces\": [{\"wind\": [1, 0, 0]}]"), "forces[0].wind: not in this version"},
       {WITH("\"solver\": {\"linear\": \"macroblock\"}"),
        "solver.linear: \"macroblock\" is not in this version of Sinew (0.1.0); write \"auto\""},
-      {WITH("\"output\": {\"formats\": [\"usda\"]}"), "output.formats[0]: \"usda\" is not in this"},
-      {WITH("\"output\": {\"fields\": [\"J\"]}"), "output.fields[0]: \"J\" is not in this version"},
   };
   ASSERT_ALL_REFUSED(rows);
 }
@@ -496,9 +492,13 @@ static void values_of_the_world_are_checked(void** unused) {
        "output.formats: found an empty list, expected a list of \"pc2\""},
       {WITH("\"output\": {\"formats\": [\"pc2\", \"pc2\"]}"), "each at most once"},
       {WITH("\"output\": {\"formats\": [\"pc3\"]}"),
-       "output.formats[0]: found \"pc3\", expected \"pc2\"; did you"},
+       "output.formats[0]: found \"pc3\", expected \"pc2\", \"mdd\""},
+      {WITH("\"output\": {\"formats\": [\"glb\", \"vtu\"]}"),
+       "output.fields: found an empty list, expected fields such as"},
       {WITH("\"output\": {\"fields\": [\"weight\"]}"),
-       "output.fields: found a list of 1, expected an empty list"},
+       "output.fields[0]: found \"weight\", expected \"strain\", \"stress\", \"J\""},
+      {WITH("\"output\": {\"fields\": \"J\"}"), "output.fields: found \"J\", expected a list of"},
+      {WITH("\"output\": {\"fields\": [\"J\", \"J\"]}"), "each at most once"},
       {WITH("\"output\": {\"checkpoint_every\": 0}"), "output.checkpoint_every: found 0"},
       {WITH("\"output\": {\"keep_checkpoints\": 1}"), "found 1, expected true or false"},
   };
@@ -593,14 +593,28 @@ static void values_of_bones_and_ties_are_checked(void** unused) {
             "\"tet.obj\"}]"),
        "bones[1].name: found \"b\", which bones[0] has too"},
       {KEYS("3"), "bones[0].motion: found 3, expected a list, each a keyframe"},
-      {KEYS("{}"), "bones[0].motion.from: found nothing, expected a glTF file (.glb or .gltf)"},
+      {KEYS("{}"),
+       "bones[0].motion.from: found nothing, expected a character (.glb, .gltf, .fbx, .dae) or a "
+       "motion (.bvh)"},
       {KEYS("[{}]"), "bones[0].motion[0].frame: found nothing, expected a number"},
       {KEYS("[{\"frame\": 2}, {\"frame\": 2}]"),
        "bones[0].motion[1].frame: found 2 after 2, expected frames that ascend"},
       {KEYS("[{\"frame\": 2, \"rotate\": [0,0,0,0]}]"),
        "bones[0].motion[0].rotate: found a length of 0"},
+      {KEYS("[{\"frame\": 1, \"stretch\": 0}]"),
+       "bones[0].motion[0].stretch: found 0, expected a factor, [x, y, z] or [xx, yy, zz, yz, zx, "
+       "xy], nothing below 0.001"},
+      {KEYS("[{\"frame\": 1, \"stretch\": [1, 1, -1]}]"), "motion[0].stretch: found a list of 3"},
+      {KEYS("[{\"frame\": 1, \"stretch\": [1, 1]}]"), "motion[0].stretch: found a list of 2"},
+      {KEYS("[{\"frame\": 1, \"stretch\": [1, 1, 1, 0, 0, 1]}]"),
+       "motion[0].stretch: found a list of 6"},
+      {KEYS("[{\"frame\": 1, \"stretch\": [1, \"a\", 1]}]"),
+       "motion[0].stretch[1]: found \"a\", expected a number"},
+      {WITH("\"colliders\": [{\"shape\": \"plane\", \"motion\": [{\"frame\": 1}, {\"frame\": 2, "
+            "\"stretch\": 2}]}]"),
+       "colliders[0].motion[1].stretch: found 2, expected 1: what flesh touches is rigid"},
       {WITH_BONE("\"attachments\": [{}]"),
-       "attachments[0].bone: found nothing, expected the name of a bone"},
+       "attachments[0]: found neither of \"bone\" and \"to\": \"pose\", expected one"},
       {WITH_BONE("\"attachments\": [{\"bone\": \"femor\"}]"),
        "attachments[0].bone: found \"femor\", expected the name of a bone; did you mean "
        "\"femur\"?"},

@@ -14,6 +14,8 @@ static int begin(void** state) {
   if (make_scratch_folder(state) != 0) return -1;
   scratch_write("tet.obj", tetrahedron, strlen(tetrahedron));
   scratch_write("biceps.obj", tetrahedron, strlen(tetrahedron));
+  static const char still[] = "0 0 0 1 0 0\n1 1 1 0 0 0\n";
+  scratch_write("still.csv", still, strlen(still));
   return 0;
 }
 
@@ -90,6 +92,10 @@ static void what_is_wrong_is_named(void** unused) {
        "muscles[0].fibers: found \"solved\", expected \"solve\""},
       {MUSCLE(", \"fibers\": {\"along\": [[0, 0, 0]]}"), "muscles[0].fibers.along: "},
       {MUSCLE(", \"fibers\": {\"along\": [[1, 0, 0], [1, 0, 0]]}"), "found the same point twice"},
+      {MUSCLE(", \"fibers\": {\"field\": \"none.csv\"}"), "muscles[0].fibers.field: "},
+      {MUSCLE(", \"fibers\": {\"field\": \"biceps.obj\"}"), "fields; expected x, y, z, dx, dy, dz"},
+      {MUSCLE(", \"fibers\": {\"field\": \"still.csv\"}"), "still.csv:2: a direction of length 0"},
+      {MUSCLE(", \"fibers\": {}"), "muscles[0].fibers: "},
       {MUSCLE(", \"fibers\": {\"along\": [[1, 0, 0], [2, 0, 0]]}, \"origin\": [1, 2, 3]"),
        "muscles[0].origin: found a list"},
       {MUSCLE(", \"origin\": 3"), "muscles[0].origin: found 3, expected null, a point"},

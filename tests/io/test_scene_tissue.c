@@ -95,8 +95,6 @@ static void wrong_regions_are_named(void** unused) {
   assert_refused(BODY("\"regions\": [{\"name\": \"a\", \"mesh\": \"tet.obj\", \"density\": 2},"
                       "{\"name\": \"a\", \"mesh\": \"tet.obj\", \"density\": 2}]"),
                  "bodies[0].regions[1].name: found \"a\", which regions[0] has too");
-  assert_refused(BODY("\"regions\": [{\"mesh\": \"a.fbx\", \"density\": 2}]"),
-                 "bodies[0].regions[0].mesh: \".fbx\" is not in this version");
   assert_refused(BODY("\"regions\": [{\"mesh\": \"no.obj\", \"density\": 2}]"),
                  "bodies[0].regions[0].mesh: ");
   assert_refused(BODY("\"regions\": {}"), "bodies[0].regions: ");

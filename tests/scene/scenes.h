@@ -63,6 +63,34 @@ static inline sn_frame_stats step(loaded* l, int frame) {
   return stats;
 }
 
+// All frames that are left of a run, then unload. Returns how many contacts all of them had.
+static inline uint64_t run_all(loaded l, sn_run_opts opts) {
+  sn_error err = {0};
+  uint64_t contacts = 0;
+  sn_run* run;
+  assert_ok(sn_run_open(&opts, l.model, l.scene, l.state, &run, &err), &err);
+  for (int frame = sn_run_next_frame(run); frame <= opts.last_frame; ++frame) {
+    sn_frame_stats stats = step(&l, frame);
+    assert_ok(sn_run_append(run, l.model, l.state, &stats, &err), &err);
+    contacts += stats.contacts;
+  }
+  assert_ok(sn_run_finish(run, SN_OK, "", &err), &err);
+  sn_run_close(run);
+  unload(&l);
+  return contacts;
+}
+
+// @param a, b names in the scratch folder
+static inline void assert_same_file(const char* a, const char* b) {
+  size_t a_size, b_size;
+  char *a_bytes = read_everything(scratch_path(a), &a_size),
+       *b_bytes = read_everything(scratch_path(b), &b_size);
+  assert_int_equal(a_size, b_size);
+  assert_memory_equal(a_bytes, b_bytes, a_size);
+  free(a_bytes);
+  free(b_bytes);
+}
+
 // Surface of the first body; valid until the next call. (3 x vertex_count)
 static inline const float* surface(const loaded* l) {
   static float positions[3 * 4096];

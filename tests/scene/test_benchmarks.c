@@ -153,7 +153,7 @@ static void a_twisted_cylinder_has_rivlins_torque(void** unused) {
     double half = 0.5 * psi * length * k;
     m.keys[k] = (sn_keyframe){.frame = k, .rotate = {0, sin(half), 0, cos(half)}};
   }
-  m.fixed[1].motion = (sn_motion){m.keys, 2};
+  m.fixed[1].motion = (sn_motion){.keys = m.keys, .key_count = 2};
   build(&m);
   sn_frame_stats stats = made_step(&m, 1);
   hold_of_end(&m, &torque, &force);
@@ -194,7 +194,8 @@ static void make_hollow(hollow* h, int across, double poisson) {
   for (uint32_t k = 0; k < h->count; ++k) {
     h->triangles[k] = h->first + k;
     snprintf(h->names[k], sizeof h->names[k], "%u", k);
-    h->groups[k] = (sn_mesh_group){h->names[k], &h->triangles[k], 1};
+    h->groups[k] =
+        (sn_mesh_group){.name = h->names[k], .triangles = &h->triangles[k], .triangle_count = 1};
     h->forces[k] = (sn_force_desc){.where = {.kind = SN_WHERE_GROUP, .group = h->names[k]},
                                    .is_traction = true,
                                    .keys = &h->keys[k],

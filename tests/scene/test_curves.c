@@ -36,7 +36,7 @@ static void pull(made* m, sn_held_axes axis, double stretch) {
   m->keys[k + 1].frame = FRAMES;
   m->keys[k + 1].translate = sn_scale(stretch - 1, to);
   fixed->axes = axis;
-  fixed->motion = (sn_motion){&m->keys[k], 2};
+  fixed->motion = (sn_motion){.keys = &m->keys[k], .key_count = 2};
 }
 
 static void pull_slowly(made* m) {

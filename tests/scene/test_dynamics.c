@@ -352,31 +352,8 @@ static const char* const SLIDE =
 static uint64_t run_into(const char* folder, int threads, int last, sn_resume resume,
                          int resume_frame) {
   loaded l = load_scene(SLIDE, threads);
-  sn_error err = {0};
-  sn_run* run;
-  uint64_t contacts = 0;
   l.scene->output.keep_checkpoints = true;
-  sn_run_opts opts = {scratch_path(folder), 1, last, resume, resume_frame};
-  assert_ok(sn_run_open(&opts, l.model, l.scene, l.state, &run, &err), &err);
-  for (int frame = sn_run_next_frame(run); frame <= last; ++frame) {
-    sn_frame_stats stats = step(&l, frame);
-    contacts += stats.contacts;
-    assert_ok(sn_run_append(run, l.model, l.state, &stats, &err), &err);
-  }
-  assert_ok(sn_run_finish(run, "done", "", &err), &err);
-  sn_run_close(run);
-  unload(&l);
-  return contacts;
-}
-
-static void assert_same_file(const char* a, const char* b) {
-  size_t a_size, b_size;
-  char *a_bytes = read_everything(scratch_path(a), &a_size),
-       *b_bytes = read_everything(scratch_path(b), &b_size);
-  assert_int_equal(a_size, b_size);
-  assert_memory_equal(a_bytes, b_bytes, a_size);
-  free(a_bytes);
-  free(b_bytes);
+  return run_all(l, (sn_run_opts){scratch_path(folder), 1, last, resume, resume_frame});
 }
 
 static void assert_same_run(const char* a, const char* b) {

@@ -98,6 +98,36 @@ static void a_bent_muscle_follows_its_centre_line(void** unused) {
   }
 }
 
+// The same as a_bent_muscle_follows_its_centre_line, but told so at points of random sign.
+static void fibers_follow_a_file(void** unused) {
+  (void)unused;
+  char text[65536] = "x,y,z,dx,dy,dz\n";
+  size_t used = strlen(text);
+  for (int i = -10; i <= 70; ++i) {  // beyond both ends
+    for (int k = 0; k < 9; ++k) {
+      double turn = 0.5 * SHAPE_PI * i / 60, r = 0.5 + 0.07 * (k % 3 - 1);
+      double sign = (i * 7 + k * 5 + 90) % 3 == 0 ? -2 : 0.5;
+      used +=
+          (size_t)snprintf(text + used, sizeof text - used, "%.9g, %.9g; %.9g %.9g %.9g %.9g\n",
+                           0.2 + r * sn_cos(turn), 0.2 + r * sn_sin(turn), 0.4 + 0.07 * (k / 3 - 1),
+                           -sign * sn_sin(turn), sign * sn_cos(turn), 0.0);
+    }
+  }
+  scratch_write("bent.csv", text, used);
+  loaded l =
+      load_muscle("bent.obj", ", \"fibers\": {\"field\": \"bent.csv\"}, \"tendon\": 0.1", 0.04);
+  const sn_muscles* m = muscles_of(&l);
+  double worst = 0;
+  for (uint32_t s = 0; s < m->cells.count; ++s) {
+    sn_vec3 d = sn_sub(m->centres[s], sn_v3(0.2, 0.2, 0.4));
+    sn_vec3 along = sn_v3(-d.y, d.x, 0);
+    worst = fmax(worst, angle(m->directions[s], sn_scale(1 / sn_length(along), along)));
+  }
+  print_message("from a file: worst angle %.2e of %u shares\n", worst, m->cells.count);
+  assert_true(worst < 0.03);
+  unload(&l);
+}
+
 // In a slender spindle fibres keep their place between axis and surface: slope = y r'/r.
 static void a_spindle_spreads_its_fibres(void** unused) {
   (void)unused;
@@ -165,6 +195,7 @@ int main(void) {
       cmocka_unit_test(the_shares_add_up_to_the_muscle),
       cmocka_unit_test(a_straight_muscle_has_the_direction_of_its_axis),
       cmocka_unit_test(a_bent_muscle_follows_its_centre_line),
+      cmocka_unit_test(fibers_follow_a_file),
       cmocka_unit_test(a_spindle_spreads_its_fibres),
       cmocka_unit_test(ends_turn_the_fibres_around),
       cmocka_unit_test(tendons_are_at_both_ends),

@@ -364,7 +364,7 @@ static void a_bar_is_twisted_and_bent_in_one_frame(void** unused) {
         s.keys[1] = (sn_keyframe){
             .frame = 2, .rotate = turn(axis, 3.14159265358979 / 3), .pivot = {0.5, 1.5, 0.5}};
         s.fixed[1] = hold(sn_v3(-1, 2.99, -1), sn_v3(2, 4, 2));
-        s.fixed[1].motion = (sn_motion){s.keys, 2};
+        s.fixed[1].motion = (sn_motion){.keys = s.keys, .key_count = 2};
         s.scene.fixed_count = 2;
         build(&s, 2);
         step_frame(&s, 1);

@@ -350,7 +350,7 @@ static void a_twisted_bar_needs_few_newton_steps(void** unused) {
   }
   hold(&s, sn_v3(0, 0, 0), sn_v3(0, 1, 1));
   hold(&s, sn_v3(4, 0, 0), sn_v3(4, 1, 1));
-  s.fixed[1].motion = (sn_motion){keys, 6};
+  s.fixed[1].motion = (sn_motion){.keys = keys, .key_count = 6};
   s.scene.last_frame = 6;
   s.scene.solver.newton_max = 10;
   build(&s);

@@ -79,7 +79,7 @@ static volumes measure(const made* m) {
 
 static volumes deform(sn_law law, const char* way, double stretch, double angle) {
   made m = bar(law, stretch, angle);
-  m.fixed[1].motion = (sn_motion){m.keys, 2};
+  m.fixed[1].motion = (sn_motion){.keys = m.keys, .key_count = 2};
   made_build(&m);
   sn_frame_stats stats = {0};
   int newton = 0;

@@ -25,7 +25,7 @@ fi
 step "pkg-config, shared"
 PKG_CONFIG_PATH=$(dirname "$(find "$prefix" -name sinew.pc)")
 export PKG_CONFIG_PATH
-libdir=$(pkg-config --variable=libdir sinew)
+libdir=$(cd "$(pkg-config --variable=libdir sinew)" && pwd)
 version=$(pkg-config --modversion sinew)
 # shellcheck disable=SC2046  # several options each
 "$cc" -std=c17 -Wall -Wextra -Werror "$here/install/main.c" -o "$work/shared" \
@@ -38,6 +38,23 @@ step "pkg-config, static"
   "$libdir/libsinew.a" $(pkg-config --libs --static sinew | sed 's/-lsinew\>//')
 "$work/static" "$version"
 
+step "the sample of docs/hello.md, shared"
+source=$here/../..
+# shellcheck disable=SC2016  # backquotes of Markdown
+sed -n '/^```c$/,/^```$/p' "$source/docs/hello.md" | sed '1d;$d' >"$work/hello.c"
+cmp "$work/hello.c" "$source/samples/hello.c" || {
+  echo "docs/hello.md does not show samples/hello.c"
+  exit 1
+}
+# shellcheck disable=SC2046
+"$cc" -std=c17 -Wall -Wextra -Werror "$work/hello.c" -o "$work/hello" \
+  $(pkg-config --cflags --libs sinew) "-Wl,-rpath,$libdir"
+"$work/hello" >"$work/heights"
+tail -n 1 "$work/heights"
+[ "$(wc -l <"$work/heights")" = 24 ]
+# It falls, and comes to rest a little lower than it was made.
+awk '{ h = $(NF - 1) } NR == 1 && h < 0.69 { exit 1 } END { exit !(h > 0.15 && h < 0.2) }' "$work/heights"
+
 step "find_package, shared and static"
 cmake -S "$here/install" -B "$work/build" -G Ninja -DCMAKE_C_COMPILER="$cc" \
   -DCMAKE_PREFIX_PATH="$prefix" >"$work/log" && cmake --build "$work/build" >>"$work/log" || {
@@ -46,3 +63,18 @@ cmake -S "$here/install" -B "$work/build" -G Ninja -DCMAKE_C_COMPILER="$cc" \
 }
 "$work/build/with_shared" "$version"
 "$work/build/with_static" "$version"
+"$work/build/hello" | cmp - "$work/heights"
+
+step "Python"
+for python in python3 /usr/bin/python3 none; do
+  "$python" -c 'import numpy' 2>/dev/null && break
+done
+if [ "$python" = none ]; then
+  echo "no Python with NumPy: skipped"
+else
+  found=$(cd "$work" && env -u SINEW_LIBRARY PYTHONPATH="$prefix/share/sinew/python" PYTHONDONTWRITEBYTECODE=1 \
+    "$python" -c 'import sinew; print(sinew.library_path(), sinew.library_version())')
+  echo "$found"
+  case "$found" in "$libdir"/*" $version") ;; *) exit 1 ;; esac
+  [ -f "$prefix/share/sinew/python/sinew/py.typed" ]
+fi

@@ -1,0 +1,159 @@
+// Plans of flesh, for the tube of the glTF tests: two joints in a mesh that is nearly closed, and a second
+// mesh that a matrix places.
+#include "sinew/flesh.h"
+
+#include "io/gltf_tube.h"
+#include "io/scratch.h"
+
+#define TUBE_SIDE 0.25  // half of it
+
+static void write_tube(const char* name) {
+  static tube t;
+  sn_error err = {0};
+  const sn_gltf* gltf = make_tube(&t);
+  for (int i = 0; i < 12; ++i) t.nodes[3].matrix[i] *= 0.25;  // half as large as the other one
+  if (sn_gltf_save(scratch_path(name), gltf, &err) != SN_OK) fail_msg("%s", err.text);
+}
+
+static sn_flesh_opts tube_opts(void) {
+  sn_flesh_opts opts = sn_flesh_default_opts();
+  opts.scene_folder = scratch_folder;
+  opts.cell = 0.05;
+  return opts;
+}
+
+static void plan_well(const sn_flesh_opts* opts, char** text, sn_flesh_report* report) {
+  sn_error err = {0};
+  write_tube("tube.glb");
+  if (sn_flesh_plan(scratch_path("tube.glb"), opts, text, report, &err) != SN_OK) {
+    fail_msg("%s", err.text);
+  }
+}
+
+static sn_scene* load_text(const char* text) {
+  sn_scene* scene;
+  sn_error err = {0};
+  const char* path = scratch_write("flesh.json", text, strlen(text));
+  if (sn_scene_load(path, NULL, 0, &scene, &err) != SN_OK) fail_msg("%s", err.text);
+  return scene;
+}
+
+static void a_plan_says_what_is_flesh_and_what_moves_it(void** unused) {
+  (void)unused;
+  sn_flesh_opts opts = tube_opts();
+  sn_flesh_report report;
+  char* text;
+  plan_well(&opts, &text, &report);
+  assert_int_equal(report.part_count, 2);
+  assert_true(report.parts[0].flesh);
+  assert_string_equal(report.parts[0].name, "skinned");
+  assert_false(report.parts[1].flesh);
+  assert_non_null(strstr(report.parts[1].reason, "without a skin"));
+  assert_true(report.bone_count >= 2);
+  assert_string_equal(report.clip, "bend");
+  assert_int_equal(report.first_frame, 1);
+  assert_int_equal(report.last_frame, 31);  // 1.25 s at 24 a second, both ends
+  sn_flesh_report_destroy(&report);
+  assert_int_equal(sn_memory_used(), 0);
+}
+
+static void its_scene_has_bones_inside_the_flesh(void** unused) {
+  (void)unused;
+  sn_flesh_opts opts = tube_opts();
+  sn_flesh_report report;
+  char* text;
+  plan_well(&opts, &text, &report);
+  sn_scene* scene = load_text(text);
+  assert_int_equal(scene->bone_count, report.bone_count);
+  assert_int_equal(scene->attachment_count, report.bone_count + 1);  // and the skin to its pose
+  assert_int_equal(scene->last_frame, report.last_frame);
+  for (uint32_t b = 0; b < scene->bone_count; ++b) {
+    const sn_capsule* c = &scene->bones[b].capsule;
+    assert_true(c->radius >= 0.5 * opts.cell && c->radius <= 0.5 * TUBE_SIDE);
+    assert_true(c->from.y >= 0 && c->to.y <= 2 && c->from.y < c->to.y);
+    assert_true(c->from.x * c->from.x + c->from.z * c->from.z < 1e-6);
+  }
+  sn_scene_destroy(scene);
+  sn_flesh_report_destroy(&report);
+}
+
+static void options_change_the_scene(void** unused) {
+  (void)unused;
+  sn_flesh_opts opts = tube_opts();
+  sn_flesh_report report;
+  char* text;
+  opts.first_frame = 3;
+  opts.last_frame = 7;
+  opts.fps = 30;
+  opts.young = 5e4;
+  opts.quasistatic = opts.loop = true;
+  opts.preroll = 2;
+  opts.contact = false;
+  opts.clip = "1";
+  plan_well(&opts, &text, &report);
+  sn_scene* scene = load_text(text);
+  assert_int_equal(scene->first_frame, 3);
+  assert_int_equal(scene->last_frame, 7);
+  assert_true(scene->fps == 30 && scene->mode == SN_MODE_QUASISTATIC && !scene->contact.self);
+  assert_int_equal(scene->preroll, 2);
+  assert_true(scene->bodies[0].cell == opts.cell);
+  sn_scene_destroy(scene);
+  sn_flesh_report_destroy(&report);
+}
+
+static void refuse(const sn_flesh_opts* opts, sn_status status, const char* part) {
+  sn_flesh_report report;
+  char* text;
+  sn_error err = {0};
+  assert_int_equal(sn_flesh_plan(scratch_path("tube.glb"), opts, &text, &report, &err), status);
+  assert_null(text);
+  assert_message_has(&err, part);
+  assert_int_equal(sn_memory_used(), 0);
+}
+
+static void wrong_options_are_refused(void** unused) {
+  (void)unused;
+  write_tube("tube.glb");
+  sn_flesh_opts opts = tube_opts();
+  opts.clip = "bent";
+  refuse(&opts, SN_ERR_INPUT, "did you mean \"bend\"");
+  opts = tube_opts();
+  opts.bones = 7;
+  refuse(&opts, SN_ERR_USAGE, "bones");
+  opts = tube_opts();
+  opts.cell = -1;
+  refuse(&opts, SN_ERR_USAGE, "cell");
+  opts = tube_opts();
+  opts.first_frame = 5;
+  opts.last_frame = 4;
+  refuse(&opts, SN_ERR_USAGE, "frames");
+  opts = tube_opts();
+  opts.cell = 3;
+  refuse(&opts, SN_ERR_INPUT, "smaller cells");
+}
+
+static sn_status plan_once(sn_error* err) {
+  sn_flesh_opts opts = tube_opts();
+  sn_flesh_report report;
+  char* text;
+  sn_status status = sn_flesh_plan(scratch_path("tube.glb"), &opts, &text, &report, err);
+  if (status == SN_OK) sn_flesh_report_destroy(&report);
+  return status;
+}
+
+static void failing_allocations_are_survived(void** unused) {
+  (void)unused;
+  write_tube("tube.glb");
+  assert_survives_failing_allocations(plan_once);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_plan_says_what_is_flesh_and_what_moves_it),
+      cmocka_unit_test(its_scene_has_bones_inside_the_flesh),
+      cmocka_unit_test(options_change_the_scene),
+      cmocka_unit_test(wrong_options_are_refused),
+      cmocka_unit_test(failing_allocations_are_survived),
+  };
+  return cmocka_run_group_tests(tests, make_scratch_folder, remove_scratch_folder);
+}

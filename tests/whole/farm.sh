@@ -1,0 +1,6 @@
+# farm.sh SINEW: how runs behave on a farm; runs farm.py in a folder of its own.
+set -u
+command -v python3 > /dev/null || exit 77
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+python3 "$(dirname "$0")/farm.py" "$1" "$folder"
