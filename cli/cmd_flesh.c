@@ -111,18 +111,6 @@ static void folder_of(const char* path, char* folder) {
   snprintf(folder, SIMULATE_PATH_SIZE, "%.*s", length > 0 ? length : 1, slash ? path : ".");
 }
 
-static sn_status write_text(const char* path, const char* text, sn_error* err) {
-  char temporary[SIMULATE_PATH_SIZE + 32];
-  snprintf(temporary, sizeof temporary, "%s.part", path);
-  FILE* file = fopen(temporary, "w");
-  bool good = file && fputs(text, file) >= 0;
-  if (file && fclose(file) != 0) good = false;
-  if (good && rename(temporary, path) == 0) return SN_OK;
-  err->status = SN_ERR_IO;
-  snprintf(err->text, sizeof err->text, "%.900s: cannot be written", path);
-  return SN_ERR_IO;
-}
-
 // A folder and those above it. What fails shows when the scene is written.
 static void create_folder(const char* path) {
   char part[SIMULATE_PATH_SIZE];
@@ -144,7 +132,7 @@ static sn_status plan(const char* character, const char* scene, const simulate_o
   sn_status status = sn_flesh_plan(character, opts, &text, &report, err);
   if (status != SN_OK) return status;
   if (!o->quiet) print_report(character, &report);
-  status = write_text(scene, text, err);
+  status = sn_flesh_save(scene, text, err);
   sn_flesh_report_destroy(&report);
   return status;
 }

@@ -76,6 +76,8 @@ SN_API sn_flesh_opts sn_flesh_default_opts(void);
 /// @param scene_json the scene, for sn_scene_load from a file in `scene_folder`; owned by the report
 SN_API sn_status sn_flesh_plan(const char* path, const sn_flesh_opts* opts, char** scene_json,
                                sn_flesh_report* report, sn_error* err);
+/// Write the text of a scene as a whole or not at all. Its folder must exist.
+SN_API sn_status sn_flesh_save(const char* path, const char* scene_json, sn_error* err);
 /// Frees and zeroes. A zeroed one is fine.
 SN_API void sn_flesh_report_destroy(sn_flesh_report* report);
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "character/flesh_scene.h"
+#include "io/file.h"
 #include "math/vec.h"
 
 #define FLESH_YOUNG 12e3
@@ -71,6 +72,18 @@ static sn_status absolute_path(plan* p, const char* path, char** absolute, sn_er
   return copy_text(p, real, absolute, err);
 }
 
+// Before anything is written: the scene would be refused, but in the place of a good one.
+static sn_status check_material(const char* name, sn_error* err) {
+  uint32_t count;
+  const sn_library_material* library = sn_library(&count);
+  for (uint32_t i = 0; i < count; ++i) {
+    if (strcmp(library[i].name, name) == 0) return SN_OK;
+  }
+  return sn_fail(err, SN_ERR_INPUT,
+                 "material: found \"%.100s\", expected one of those that `sinew materials` lists",
+                 name);
+}
+
 static sn_status check_options(const sn_flesh_opts* o, sn_error* err) {
   SN_CHECK(isfinite(o->cell) && o->cell >= 0, err, SN_ERR_USAGE,
            "cell: found %g, expected a length above 0", o->cell);
@@ -80,6 +93,7 @@ static sn_status check_options(const sn_flesh_opts* o, sn_error* err) {
            "young: found %g, expected a stiffness above 0, Pa", o->young);
   SN_CHECK(!(o->material && o->young > 0), err, SN_ERR_USAGE,
            "found both a material and a stiffness, expected one of them");
+  if (o->material) SN_TRY(check_material(o->material, err));
   SN_CHECK(o->bones == 0 || (o->bones >= 0.05 && o->bones <= 2), err, SN_ERR_USAGE,
            "bones: found %g, expected a factor from 0.05 to 2", o->bones);
   SN_CHECK(o->first_frame >= 0 && o->last_frame >= o->first_frame, err, SN_ERR_USAGE,
@@ -331,4 +345,8 @@ sn_status sn_flesh_plan(const char* path, const sn_flesh_opts* opts, char** scen
 void sn_flesh_report_destroy(sn_flesh_report* report) {
   sn_arena_destroy(report->storage);
   *report = (sn_flesh_report){0};
+}
+
+sn_status sn_flesh_save(const char* path, const char* scene_json, sn_error* err) {
+  return sn_file_write_atomic(path, scene_json, strlen(scene_json), err);
 }
