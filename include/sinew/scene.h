@@ -362,6 +362,8 @@ typedef struct sn_solver_opts {
   sn_linear_solver linear;  ///< Default multigrid.
   int newton_max;           ///< Newton steps a frame, >= 1. Default 10.
   bool sharp;               ///< no defect correction: exact products for cut cells. Default false.
+  int retries;  ///< times that a step with contacts that is far from solved is cut in halves and
+                ///< tried again; 0: nor is it given more steps than newton_max. Default 2.
   double newton_tolerance;  ///< relative force residual at which a frame is done. Default 1e-3.
   int krylov_max;  ///< Krylov iterations a Newton step, >= 1. Default 20, 400 without multigrid; with
                    ///< pressures kept 200, 2000 without.

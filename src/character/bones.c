@@ -24,9 +24,6 @@
 // A place belongs to a joint if it has this weight in the skin nearest to it.
 #define OWN_WEIGHT 0.4
 #define SOME_WEIGHT 0.2
-// Two bones take this share of the way between their axes at most; points of an axis to measure that by.
-#define MOST_OF_WAY 0.6
-#define AXIS_POINTS 8
 
 typedef struct bone_work {
   const sn_bones_input* input;
@@ -379,32 +376,6 @@ static sn_status mark_flesh(bone_work* w, uint32_t only, sn_arena* scratch, sn_e
   return SN_OK;
 }
 
-static double axis_distance(const sn_capsule* a, const sn_capsule* b) {
-  double least = INFINITY;
-  for (int i = 0; i <= AXIS_POINTS; ++i) {
-    double t = (double)i / AXIS_POINTS;
-    sn_vec3 on_a = sn_madd(a->from, t, sn_sub(a->to, a->from));
-    sn_vec3 on_b = sn_madd(b->from, t, sn_sub(b->to, b->from));
-    least = fmin(least, sn_capsule_distance(b->from, b->to, 0.0, on_a));
-    least = fmin(least, sn_capsule_distance(a->from, a->to, 0.0, on_b));
-  }
-  return least;
-}
-
-// Bones of two joints move against one another: flesh between them must have room to give way.
-static void make_room(sn_bones* bones, double cell) {
-  for (uint32_t a = 0; a < bones->count; ++a) {
-    for (uint32_t b = a + 1; b < bones->count; ++b) {
-      sn_capsule *one = &bones->items[a].capsule, *other = &bones->items[b].capsule;
-      if (bones->items[a].joint == bones->items[b].joint) continue;
-      double share = MOST_OF_WAY * axis_distance(one, other) / (one->radius + other->radius);
-      if (!(share < 1.0)) continue;
-      one->radius = fmax(share * one->radius, 0.5 * cell);
-      other->radius = fmax(share * other->radius, 0.5 * cell);
-    }
-  }
-}
-
 sn_status sn_bones_find(const sn_bones_input* input, sn_arena* arena, sn_arena* scratch,
                         sn_bones* bones, sn_error* err) {
   bone_work w = {.input = input, .bones = bones, .arena = arena};
@@ -416,7 +387,6 @@ sn_status sn_bones_find(const sn_bones_input* input, sn_arena* arena, sn_arena* 
   SN_TRY(mark_flesh(&w, SN_NO_PART, scratch, err));
   for (uint32_t j = count; j-- > 0;) SN_TRY(place_joint(&w, j, err));
   give_away_tops(&w);
-  make_room(bones, input->cell);
   sn_arena_release(scratch, mark);
   return SN_OK;
 }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "character/bone_room.h"
 #include "character/flesh_scene.h"
 #include "io/file.h"
 #include "math/vec.h"
@@ -248,6 +249,7 @@ static sn_status decide(plan* p, const char* path, sn_error* err) {
   SN_TRY(sn_bones_find(&input, p->arena, p->scratch, &p->bones, err));
   SN_TRY(sn_flesh_hold(&input, p->arena, p->scratch, &p->choice, &p->bones, err));
   SN_TRY(sn_shot_measure(&p->rig, p->opts, p->scratch, &p->shot, err));
+  SN_TRY(sn_bones_make_room(&input, &p->shot, p->scratch, &p->bones, err));
   SN_CHECK(p->bones.count > 0, err, SN_ERR_INPUT,
            "%.300s: found no joint with enough flesh for a bone in cells of %g m, expected smaller "
            "cells or thicker flesh",

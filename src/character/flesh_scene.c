@@ -113,12 +113,12 @@ static json_t* document_of(const sn_flesh_scene* s) {
                                                      "stiffness", short_number(s->hold)));
   }
   json_t* document = json_pack(
-      "{s:i, s:s, s:f, s:[i, i], s:i, s:i, s:[o], s:o, s:o, s:{s:b, s:f}, s:{s:{s:i, s:f}}}",
+      "{s:i, s:s, s:f, s:[i, i], s:i, s:i, s:[o], s:o, s:o, s:{s:b, s:f}, s:{s:{s:i, s:f, s:i}}}",
       "sinew", 1, "mode", s->opts->quasistatic ? "quasistatic" : "dynamic", "fps", s->shot->fps,
       "frames", s->shot->first, s->shot->last, "preroll", s->shot->preroll, "max_substeps", 1,
       "bodies", body_of(s), "bones", bones, "attachments", attachments, "contact", "self",
       s->opts->contact, "stiffness", CONTACT_STIFFNESS, "solver", "newton", "max", 20, "tolerance",
-      NEWTON_TOLERANCE);
+      NEWTON_TOLERANCE, "retries", 0);
   if (!failed) return document;
   json_decref(document);
   return NULL;

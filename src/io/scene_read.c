@@ -433,6 +433,7 @@ static const sn_field newton_fields[] = {
     {"max", "10", sn_read_integer, AT(sn_solver_opts, newton_max), FROM_TO(1, 1000)},
     {"tolerance", "0.001", sn_read_number, AT(sn_solver_opts, newton_tolerance), ABOVE_BELOW(0, 1)},
     {"sharp", "false", sn_read_bool, AT(sn_solver_opts, sharp)},
+    {"retries", "2", sn_read_integer, AT(sn_solver_opts, retries), FROM_TO(0, 3)},
 };
 static const sn_table newton_table = {"{\"max\": 10, \"tolerance\": 0.001}", TABLE(newton_fields),
                                       NULL};

@@ -246,6 +246,7 @@ uint64_t sn_scene_fingerprint(const sn_scene* scene) {
   add_int(&h, solver->linear);
   add_int(&h, solver->newton_max);
   add_int(&h, solver->sharp);
+  add_int(&h, solver->retries);
   add_double(&h, solver->newton_tolerance);
   add_int(&h, solver->krylov_max);
   add_double(&h, solver->krylov_tolerance);

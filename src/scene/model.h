@@ -16,8 +16,6 @@
 
 // Times that a step may be solved to take in contacts that came up while it was.
 #define SN_CONTACT_PASSES 3
-// Times that a step may be halved.
-#define SN_HALVINGS 2
 
 struct sn_model {
   sn_arena* arena;  // owns all that follows

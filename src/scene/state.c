@@ -88,7 +88,7 @@ static void count_memory(const sn_model* model, sn_state* state, size_t vectors,
 
 int sn_scene_most_newton(const sn_scene* scene) {
   bool more = scene->mode == SN_MODE_DYNAMIC && scene->max_substeps > scene->substeps;
-  int tries = (1 << (SN_HALVINGS + 1)) - 1;  // of a step and its halves
+  int tries = (1 << (scene->solver.retries + 1)) - 1;  // of a step and its halves
   return tries * SN_CONTACT_PASSES * scene->solver.newton_max *
          (more ? scene->max_substeps : scene->substeps);
 }

@@ -168,7 +168,8 @@ static sn_status try_pose(const sn_model* model, sn_state* state, double time, d
     stats->stop = tangled ? SN_STOP_MAX : (sn_stop)newton.stop;
     if (tangled && pass < SN_CONTACT_PASSES && !is_tangled(model, state)) continue;
     // What went through something on the way has to go another; what touches may take longer.
-    bool settled = newton.stop != SN_NEWTON_MAX || state->contact.set.block_count == 0;
+    bool settled = newton.stop != SN_NEWTON_MAX || state->contact.set.block_count == 0 ||
+                   model->scene->solver.retries == 0;
     if (pass == SN_CONTACT_PASSES) break;
     if (sn_contacts_find_more(model, state) == 0 && settled) break;
   }
@@ -191,18 +192,18 @@ static void rewind(const sn_model* model, sn_state* state, double work) {
 // Go on to the pose at `time`; adds up in `stats`. A step that touches something and is far from solved is
 // made again in two halves.
 static sn_status solve_pose(const sn_model* model, sn_state* state, double time, double seconds,
-                            int halvings, sn_frame_stats* stats, sn_error* err) {
+                            int retries, sn_frame_stats* stats, sn_error* err) {
   double from = state->time, work = state->work;
   bool has_past = state->solved && state->u_before;
   bool was_crushed = model->contact.any && inverted_share(model, state, true) > CRUSHED;
   SN_TRY(try_pose(model, state, time, seconds, stats, err));
   bool lost =
       stats->stop != SN_STOP_CONVERGED && stats->residual > LOST && state->contact.set.count > 0;
-  if (lost && has_past && halvings > 0 && !was_crushed) {
+  if (lost && has_past && retries > 0 && !was_crushed) {
     rewind(model, state, work);
     double half = 0.5 * (from + time);
-    SN_TRY(solve_pose(model, state, half, 0.5 * seconds, halvings - 1, stats, err));
-    return solve_pose(model, state, time, 0.5 * seconds, halvings - 1, stats, err);
+    SN_TRY(solve_pose(model, state, half, 0.5 * seconds, retries - 1, stats, err));
+    return solve_pose(model, state, time, 0.5 * seconds, retries - 1, stats, err);
   }
   stats->converged = stats->converged && stats->stop == SN_STOP_CONVERGED;
   if (state->tau == 0) sn_free_parts_align(model, state);
@@ -370,7 +371,7 @@ static sn_status next_frame(const sn_model* model, sn_state* state, int frame,
   double seconds = dynamic ? 1 / (scene->fps * substeps) : 0;
   for (int k = 1; k <= substeps; ++k) {
     double time = frame - 1 + (double)k / substeps;
-    SN_TRY(solve_pose(model, state, time, seconds, SN_HALVINGS, stats, err));
+    SN_TRY(solve_pose(model, state, time, seconds, scene->solver.retries, stats, err));
   }
   return SN_OK;
 }

@@ -2,6 +2,8 @@
 // mesh that a matrix places.
 #include "sinew/flesh.h"
 
+#include <math.h>
+
 #include "io/gltf_tube.h"
 #include "io/scratch.h"
 
@@ -75,6 +77,42 @@ static void its_scene_has_bones_inside_the_flesh(void** unused) {
   }
   sn_scene_destroy(scene);
   sn_flesh_report_destroy(&report);
+}
+
+// The way through flesh between the two bones of a tube whose upper joint goes down by `drop`.
+static double room_between_bones(float drop) {
+  static tube t;
+  sn_flesh_opts opts = tube_opts();
+  sn_flesh_report report;
+  sn_error err = {0};
+  char* text;
+  const sn_gltf* gltf = make_tube(&t);
+  for (int i = 0; i < 3; ++i) t.scales[12 + i] = 1;
+  memset(t.turns + 4, 0, 4 * sizeof *t.turns);
+  t.turns[7] = 1;
+  t.lifts[4] = 1 - drop;
+  if (sn_gltf_save(scratch_path("pressed.glb"), gltf, &err) != SN_OK) fail_msg("%s", err.text);
+  if (sn_flesh_plan(scratch_path("pressed.glb"), &opts, &text, &report, &err) != SN_OK) {
+    fail_msg("%s", err.text);
+  }
+  sn_scene* scene = load_text(text);
+  double top_of_lower = -1, bottom_of_upper = 3;
+  for (uint32_t b = 0; b < scene->bone_count; ++b) {
+    const sn_capsule* c = &scene->bones[b].capsule;
+    if (c->to.y < 1) top_of_lower = fmax(top_of_lower, c->to.y + c->radius);
+    if (c->from.y > 1) bottom_of_upper = fmin(bottom_of_upper, c->from.y - c->radius);
+  }
+  sn_scene_destroy(scene);
+  sn_flesh_report_destroy(&report);
+  return bottom_of_upper - top_of_lower;
+}
+
+static void bones_leave_room_for_flesh_that_the_clip_presses(void** unused) {
+  (void)unused;
+  double calm = room_between_bones(0), pressed = room_between_bones(0.75f);
+  print_message("room between bones: %.3f m, pressed by 0.75 m: %.3f m\n", calm, pressed);
+  assert_true(0.7 * calm < 0.75 - 0.06);
+  assert_true(pressed - 0.75 >= 0.3 * pressed - 0.06);  // to within what is tried
 }
 
 static void options_change_the_scene(void** unused) {
@@ -151,6 +189,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_plan_says_what_is_flesh_and_what_moves_it),
       cmocka_unit_test(its_scene_has_bones_inside_the_flesh),
+      cmocka_unit_test(bones_leave_room_for_flesh_that_the_clip_presses),
       cmocka_unit_test(options_change_the_scene),
       cmocka_unit_test(wrong_options_are_refused),
       cmocka_unit_test(failing_allocations_are_survived),

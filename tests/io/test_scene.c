@@ -68,7 +68,7 @@ static const char full_scene[] =
     "   \"ignore\": [[\"thigh\", \"floor\"], [\"stone\", \"tet\"], [\"tet\", \"tet\"]]},"
     " \"solver\": {\"linear\": \"cg\", \"pressure\": \"condensed\", \"integrator\": \"euler\", "
     "\"newton\": {\"max\": 7, "
-    "\"tolerance\": 1e-4},"
+    "\"tolerance\": 1e-4, \"retries\": 1},"
     "   \"krylov\": {\"max\": 77, \"tolerance\": 0.03}, \"threads\": 3, \"precision\": \"double\"},"
     " \"output\": {\"formats\": [\"pc2\", \"glb\"], \"fields\": [], \"checkpoint_every\": 5,"
     "   \"keep_checkpoints\": true}}";
@@ -107,6 +107,7 @@ static void a_minimal_scene_has_every_default(void** unused) {
 
   assert_int_equal(s->solver.linear, SN_LINEAR_MULTIGRID);
   assert_true(s->solver.newton_max == 10 && s->solver.newton_tolerance == 1e-3);
+  assert_int_equal(s->solver.retries, 2);
   assert_true(s->solver.krylov_max == 0 && s->solver.krylov_tolerance == 1e-2);
   assert_true(s->solver.threads == 0 && s->solver.integrator == SN_INTEGRATOR_BDF2);
   assert_int_equal(s->solver.multigrid.smoother, SN_SMOOTHER_AUTO);
@@ -177,6 +178,7 @@ static void a_full_scene_is_read_in_metres(void** unused) {
   assert_int_equal(s->forces[1].where.kind, SN_WHERE_ALL);
 
   assert_true(s->solver.linear == SN_LINEAR_CG && s->solver.newton_max == 7);
+  assert_int_equal(s->solver.retries, 1);
   assert_true(s->solver.krylov_max == 77 && s->solver.threads == 3);
   assert_int_equal(s->solver.integrator, SN_INTEGRATOR_EULER);
   assert_true(s->output.checkpoint_every == 5 && s->output.keep_checkpoints);
@@ -482,6 +484,8 @@ static void values_of_the_world_are_checked(void** unused) {
       {WITH("\"solver\": {\"integrator\": \"bdf1\"}"),
        "solver.integrator: found \"bdf1\", expected \"bdf2\" or \"euler\"; did you mean \"bdf2\"?"},
       {WITH("\"solver\": {\"newton\": {\"max\": 0}}"), "solver.newton.max: found 0, expected"},
+      {WITH("\"solver\": {\"newton\": {\"retries\": 4}}"),
+       "solver.newton.retries: found 4, expected a whole number from 0 to 3"},
       {WITH("\"solver\": {\"newton\": {\"tolerance\": 1}}"),
        "solver.newton.tolerance: found 1, expected a number above 0 and below 1"},
       {WITH("\"solver\": {\"krylov\": 5}"), "solver.krylov: found 5, expected {\"max\""},
