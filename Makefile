@@ -54,8 +54,11 @@ demo: all
 	$(BUILD)/samples/creature out/demo
 	$(BUILD)/sinew flesh out/demo/creature.glb -o out/demo/run --frames 1:24
 	$(BUILD)/sinew render out/demo/run --beside out/demo/skinned.pc2 -o out/demo/sheet.png
+	@rm -f out/demo/view.html
+	-$(BUILD)/sinew view out/demo/run --export out/demo/view.html
 	@echo
 	@echo "picture  $(CURDIR)/out/demo/sheet.png"
+	@[ ! -f out/demo/view.html ] || echo "page     $(CURDIR)/out/demo/view.html"
 	@echo "cache    $(CURDIR)/out/demo/run"
 
 test: test_deps all
@@ -70,6 +73,7 @@ lint: $(BUILD)/build.ninja
 
 format: | deps
 	@find src include cli samples peers tests -name '*.[ch]' -print0 | xargs -0 -r clang-format -i
+	@find web -name '*.js' -print0 -o -name '*.mjs' -print0 | xargs -0 -r clang-format -i
 
 bench:
 	@tools/deps.sh --bench

@@ -2,13 +2,27 @@
 #include <stdio.h>
 
 #include "commands.h"
+#include "messages.h"
 #include "options.h"
+#include "view/check.h"
+#include "view/page.h"
 
 typedef struct check_options {
-  bool json, help;
+  bool json, open, help;
+  server_options server;
   int threads;
   text_list changes;
 } check_options;
+
+// All that was made.
+typedef struct checked {
+  const check_options* options;
+  sn_scene* scene;
+  sn_pool* pool;
+  sn_model* model;
+  sn_state* state;
+  size_t state_bytes;
+} checked;
 
 static void print_levels(const sn_body_info* info, const char* separator) {
   for (int level = 0; level < info->level_count; ++level) {
@@ -209,26 +223,48 @@ static void print_model(const check_options* o, const sn_scene* scene, const sn_
   }
 }
 
-static sn_status check(const check_options* o, const char* path, sn_error* err) {
+static sn_status build(const check_options* o, const char* path, checked* c, sn_error* err) {
   sn_scene_change changes[MAX_LIST];
-  sn_scene* scene = NULL;
-  sn_pool* pool = NULL;
-  sn_model* model = NULL;
-  sn_state* state = NULL;
   for (int i = 0; i < o->changes.count; ++i) changes[i].path_and_value = o->changes.items[i];
-  sn_status status = sn_scene_load(path, changes, o->changes.count, &scene, err);
-  if (status == SN_OK) status = sn_pool_create(o->threads, &pool, err);
+  sn_status status = sn_scene_load(path, changes, o->changes.count, &c->scene, err);
+  if (status == SN_OK) status = sn_pool_create(o->threads, &c->pool, err);
   if (status == SN_OK) {
-    status = sn_model_build(scene, pool, &model, err);
+    status = sn_model_build(c->scene, c->pool, &c->model, err);
     if (status != SN_OK) name_scene(path, err);
   }
   size_t before = sn_memory_used();
-  if (status == SN_OK) status = sn_state_create(model, pool, &state, err);
-  if (status == SN_OK) print_model(o, scene, model, state, sn_memory_used() - before);
-  sn_state_destroy(state);
-  sn_model_destroy(model);
-  sn_pool_destroy(pool);
-  sn_scene_destroy(scene);
+  if (status == SN_OK) status = sn_state_create(c->model, c->pool, &c->state, err);
+  c->state_bytes = sn_memory_used() - before;
+  return status;
+}
+
+static void destroy(checked* c) {
+  sn_state_destroy(c->state);
+  sn_model_destroy(c->model);
+  sn_pool_destroy(c->pool);
+  sn_scene_destroy(c->scene);
+  *c = (checked){.options = c->options};
+}
+
+// The viewer has all of it in files by now, so that nothing large is held while someone looks at it.
+static void print_and_destroy(void* user) {
+  checked* c = user;
+  print_model(c->options, c->scene, c->model, c->state, c->state_bytes);
+  destroy(c);
+}
+
+static sn_status check(const check_options* o, const char* path, sn_error* err) {
+  checked c = {.options = o};
+  sn_status status = build(o, path, &c, err);
+  if (status == SN_OK && o->open) {
+    server_options server = o->server;
+    server.told = print_and_destroy;
+    server.user = &c;
+    status = check_show(path, c.scene, c.model, c.state, &server, err);
+  } else if (status == SN_OK) {
+    print_model(o, c.scene, c.model, c.state, c.state_bytes);
+  }
+  destroy(&c);
   return status;
 }
 
@@ -236,6 +272,8 @@ int command_check(int argc, char** argv) {
   check_options o = {0};
   const option table[] = {
       {"--json", OPTION_FLAG, NULL, "print one JSON object", &o.json},
+      {"--open", OPTION_FLAG, NULL, "show it in the viewer, until Ctrl-C", &o.open},
+      SERVER_ROWS(o.server),
       {"--threads", OPTION_INT, "N", "threads; 0 = one a processor", &o.threads},
       {"--set", OPTION_LIST, "PATH=VALUE", "change a value of the scene", &o.changes},
       {"--help", OPTION_FLAG, NULL, "this text", &o.help},
@@ -254,6 +292,10 @@ int command_check(int argc, char** argv) {
     fprintf(stderr, "sinew: check: expected one scene file; sinew check --help says more\n");
     return SN_ERR_USAGE;
   }
-  listen_to_log(false);
+  if (o.open && PAGE_FILE_COUNT == 0) {
+    fprintf(stderr, "sinew: check: --open: %s\n", PAGE_MISSING);
+    return SN_ERR_USAGE;
+  }
+  messages_listen(false);
   return check(&o, words.items[0], &err) == SN_OK ? SN_OK : report_error(&err);
 }

@@ -155,8 +155,7 @@ static int make_flesh(const char* character, const flesh_options* f, simulate_op
     create_folder(o->folder);
     snprintf(scene, sizeof scene, "%s/flesh.json", o->folder);
   }
-  listen_to_log(o->quiet);
-  simulate_listen();
+  simulate_listen(o->quiet);
   if (plan(character, scene, o, &opts, &err) != SN_OK) {
     if (!f->write_scene) rmdir(o->folder);  // only if nothing is in it
     return simulate_refused(o, &err);

@@ -25,7 +25,6 @@ int command_run(int argc, char** argv) {
     replace_ending(words.items[0], ".out", folder);
     o.folder = folder;
   }
-  listen_to_log(o.quiet);
-  simulate_listen();
+  simulate_listen(o.quiet);
   return simulate_scene(&o, words.items[0]);
 }

@@ -8,6 +8,7 @@ int command_check(int argc, char** argv);
 int command_export(int argc, char** argv);
 int command_materials(int argc, char** argv);
 int command_render(int argc, char** argv);
+int command_view(int argc, char** argv);
 int command_bench(int argc, char** argv);
 
 #endif

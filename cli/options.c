@@ -163,7 +163,7 @@ void name_scene(const char* path, sn_error* err) {
   snprintf(err->text + length, sizeof err->text - (size_t)length, "%s", text);
 }
 
-static void print_message(void* user, sn_log_level level, const char* text) {
+void print_message(void* user, sn_log_level level, const char* text) {
   (void)user;
   fprintf(stderr, "sinew: %s%s\n", level == SN_LOG_WARNING ? "warning: " : "", text);
 }

@@ -47,5 +47,7 @@ void name_scene(const char* path, sn_error* err);
 
 // Send the library's warnings to stderr, unless quiet.
 void listen_to_log(bool quiet);
+// One of them, as it is printed. @param user unused
+void print_message(void* user, sn_log_level level, const char* text);
 
 #endif

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "messages.h"
 #include "progress.h"
 
 // Set by Ctrl-C and by a farm's SIGTERM; the frame is finished first. A second one ends at once.
@@ -84,6 +85,7 @@ static sn_status prepare(const simulate_options* o, const char* path, simulation
   if (status == SN_OK) {
     status = sn_run_open(&opts, sim->model, sim->scene, sim->state, &sim->run, err);
   }
+  if (status == SN_OK) messages_keep_in(sim->run);
   return status;
 }
 
@@ -150,6 +152,7 @@ static sn_status export_formats(const simulate_options* o, const simulation* sim
 }
 
 static void destroy(simulation* sim) {
+  messages_keep_in(NULL);
   sn_run_close(sim->run);
   sn_state_destroy(sim->state);
   sn_model_destroy(sim->model);
@@ -203,7 +206,8 @@ static int finish(const simulate_options* o, const char* path, simulation* sim, 
 
 // A reader of the progress that goes away, and a limit on the size of files, are errors of a write
 // and no reason to die without a word.
-void simulate_listen(void) {
+void simulate_listen(bool quiet) {
+  messages_listen(quiet);
   signal(SIGINT, ask_to_stop);
   signal(SIGTERM, ask_to_stop);
   signal(SIGPIPE, SIG_IGN);

@@ -36,8 +36,9 @@ typedef struct simulate_options {
       {"--help", OPTION_FLAG, NULL, "this text", &(o).help},                                  \
       {NULL, OPTION_FLAG, NULL, NULL, NULL},
 
-// From here on Ctrl-C and SIGTERM end the run after the frame at hand.
-void simulate_listen(void);
+// From here on Ctrl-C and SIGTERM end the run after the frame at hand, and messages of the library are
+// printed, unless quiet, and kept for the folder of the run.
+void simulate_listen(bool quiet);
 // All frames of the scene at `path`, with progress, results and messages. @return the exit code
 int simulate_scene(const simulate_options* o, const char* path);
 

@@ -5,16 +5,17 @@
 # altogether, for machines set up another way.
 set -eu
 
-# library: scene files, checksums, pictures, packed arrays of FBX; tests
-libraries="libjansson-dev libxxhash-dev libpng-dev zlib1g-dev libcmocka-dev"
+# library: scene files, checksums, pictures, packed arrays of FBX; tests; the web server of the viewer
+libraries="libjansson-dev libxxhash-dev libpng-dev zlib1g-dev libcmocka-dev libcivetweb-dev"
 # build; second compiler with its sanitizers; lints
 programs="cmake ninja-build pkg-config clang libclang-rt-14-dev clang-format clang-tidy cppcheck python3 python3-numpy"
 # solvers to compare with, and a fast BLAS for them; nothing of Sinew itself links them
 peers="libhypre-dev libpetsc-real-dev libsuitesparse-dev libopenblas0-serial"
 # what results are held against; tests that want one are skipped without
-test_programs="blender python3-numpy python3-vtk9"
-# packages of the tests, by their names on npm; tests that want one are skipped without
-npm_packages="gltf-validator tinyusdz@0.9.0-rc10"
+test_programs="blender chromium python3-numpy python3-vtk9"
+# packages of npm: the viewer's page and what makes it, without which the program has no page; those of
+# the tests, which are skipped without
+npm_packages="esbuild@0.28.2 three@0.187.0 playwright-core@1.65.0 gltf-validator tinyusdz@0.9.0-rc10"
 
 [ "${DEPS_SKIP:-0}" = 0 ] || exit 0
 
@@ -78,9 +79,9 @@ install_npm() {
   [ -n "$missing" ] || return 0
   # shellcheck disable=SC2086
   if ! command -v npm >/dev/null; then
-    say "no npm, so these are not installed:$missing; tests that want them are skipped"
+    say "no npm, so these are not installed:$missing; tests and the viewer's page that want them are left out"
   elif ! npm install --no-save --no-audit --no-fund $npm_packages >&2; then
-    say "npm could not install$missing; tests that want them are skipped"
+    say "npm could not install$missing; tests and the viewer's page that want them are left out"
   fi
 }
 
@@ -98,6 +99,8 @@ for option in "$@"; do
 done
 
 if command -v dpkg-query >/dev/null && command -v apt-get >/dev/null; then
+  # Node.js often comes from elsewhere, and then brings its own npm.
+  command -v npm >/dev/null || programs="$programs nodejs npm"
   # shellcheck disable=SC2086
   install_apt $libraries $programs || exit 1
   if [ $with_tests = 1 ]; then

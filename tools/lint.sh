@@ -18,8 +18,12 @@ sources() { # sources FOLDER...: the C files below these folders
   for folder in "$@"; do [ ! -d "$folder" ] || find "$folder" -name '*.[ch]'; done | sort
 }
 
+scripts() { # the viewer's page
+  [ ! -d web ] || find web/src web/build.mjs -name '*.js' -o -name '*.mjs' | sort
+}
+
 formatted() {
-  unformatted=$(sources include src cli samples peers tests |
+  unformatted=$( { sources include src cli samples peers tests; scripts; } |
     xargs -r clang-format --dry-run 2>&1 | sed -n 's/^\([^: ]*\):[0-9]*:.*/\1/p' | sort -u)
   [ -z "$unformatted" ] && return 0
   echo "to be formatted by make format:"

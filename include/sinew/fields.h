@@ -58,6 +58,22 @@ SN_API void sn_cells_destroy(sn_cells* cells);
 /// @param points (3 x (node_count + hanging_count))
 SN_API void sn_cells_points(const sn_cells* cells, const float* displacements, double* points);
 
+#define SN_NOT_FIXED UINT32_MAX
+
+/// A node that does not move freely: it is tied by springs, or held exactly.
+typedef struct sn_tied_node {
+  uint32_t node;  ///< as in sn_cells
+  uint32_t bone;  ///< index of the bone that it goes with; SN_NO_BONE: the body's own pose, or with
+                  ///< `fixed` the motion given there
+  uint32_t fixed;  ///< index of the scene's fixed[] that holds it; SN_NOT_FIXED: tied by springs
+} sn_tied_node;
+
+/// How a body hangs in its scene: first the ties by attachment and node, then held nodes. A node occurs
+/// as often as something takes hold of it.
+/// @param nodes room for `capacity`; may be NULL with 0 @return how many there are, which may be more
+SN_API uint32_t sn_model_ties(const sn_model* model, uint32_t body, sn_tied_node* nodes,
+                              uint32_t capacity);
+
 /// A point of skin that is pressed against something.
 typedef struct sn_contact_point {
   float place[3];   ///< in the unit of the scene's files

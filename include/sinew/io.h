@@ -40,6 +40,11 @@ SN_API sn_status sn_cells_save(const char* path, sn_cells* cells, sn_error* err)
 /// Read BODY.cells. Every number is checked: SN_ERR_INPUT if the file is damaged.
 SN_API sn_status sn_cells_load(const char* path, sn_cells* cells, sn_error* err);
 
+/// Write how a body hangs in its scene as BODY.ties: versioned, checksummed, replaced as a whole.
+/// @param cells of the body, saved before
+SN_API sn_status sn_ties_save(const char* path, const sn_model* model, uint32_t body,
+                              const sn_cells* cells, sn_error* err);
+
 /// BODY.fields, opened for reading. A run may still be appending to it.
 typedef struct sn_fields sn_fields;
 
@@ -70,6 +75,21 @@ SN_API sn_status sn_fields_read(sn_fields* fields, uint32_t index, sn_fields_fra
                                 sn_error* err);
 /// NULL is fine.
 SN_API void sn_fields_close(sn_fields* fields);
+
+/// The animated pose of a body, read a frame at a time: what sn_body_desc.pose has, without holding all of
+/// it.
+typedef struct sn_pose sn_pose;
+
+/// *pose is NULL where the body has none. @param scene its text with every default filled in, as
+/// sn_scene_json and the scene.json of a run have it; the rest of it is not read
+/// @param vertex_count of the body's surface; a pose with another number is refused
+SN_API sn_status sn_pose_open(const sn_scene_source* scene, uint32_t body, uint32_t vertex_count,
+                              sn_pose** pose, sn_error* err);
+/// Where the vertices are at a frame, which may be fractional, in metres. One call at a time.
+/// @param places (3 x vertex_count)
+SN_API sn_status sn_pose_read(sn_pose* pose, double frame, float* places, sn_error* err);
+/// NULL is fine.
+SN_API void sn_pose_close(sn_pose* pose);
 
 /// The folder of a run: caches, rest surfaces, statistics, checkpoint, result.
 typedef struct sn_run sn_run;
@@ -102,6 +122,9 @@ SN_API sn_status sn_run_append(sn_run* run, const sn_model* model, const sn_stat
 /// Write a checkpoint now, due or not.
 SN_API sn_status sn_run_checkpoint(sn_run* run, const sn_model* model, const sn_state* state,
                                    sn_error* err);
+/// Keep a message of the log in messages.jsonl, where viewers find it. One that is there already is not
+/// added again, so a resumed run may say all it has to say. A new run begins without any.
+SN_API sn_status sn_run_message(sn_run* run, sn_log_level level, const char* text, sn_error* err);
 /// Write result.json, the last file of a run. @param status how it ended: SN_OK is "done",
 /// SN_ERR_INTERRUPTED "interrupted", all others "failed" @param reason in words; may be NULL
 SN_API sn_status sn_run_finish(sn_run* run, sn_status status, const char* reason, sn_error* err);

@@ -45,6 +45,26 @@ typedef struct sn_mesh_report {
   uint32_t unreferenced_vertices;  ///< in no triangle
 } sn_mesh_report;
 
+/// Places of one kind, of which some may be left out of the list.
+typedef struct sn_defect_list {
+  uint32_t* items;  ///< (kept)
+  uint32_t kept;    ///< as many as were asked for at most
+  uint32_t count;   ///< as many as there are
+} sn_defect_list;
+
+/// Where a surface is not sound, for a person to look at: a simulation does with all of it.
+typedef struct sn_mesh_defects {
+  sn_defect_list holes;        ///< edges of one triangle: two vertices an item
+  sn_defect_list nonmanifold;  ///< edges of more than two triangles: two vertices an item
+  sn_defect_list degenerate;   ///< triangles without area
+  sn_defect_list duplicate;    ///< triangles with the corners of an earlier one
+  /// Pairs of triangles that go through one another, two an item. Those that touch or lie in one plane
+  /// do not count.
+  sn_defect_list intersecting;
+  sn_defect_list crossed;    ///< triangles of all such pairs, each once, ascending
+  struct sn_arena* storage;  ///< owns everything above
+} sn_mesh_defects;
+
 /// Read an OBJ or PLY file, told apart by their content and ending.
 SN_API sn_status sn_mesh_load(const char* path, sn_mesh* mesh, sn_error* err);
 /// Write the polygons as OBJ: 9 digits, so that a float survives; groups, materials by name, and texture
@@ -55,6 +75,13 @@ SN_API sn_status sn_mesh_save_obj(const char* path, const sn_mesh* mesh, sn_erro
 SN_API sn_status sn_mesh_from_arrays(const double* positions, uint32_t vertex_count,
                                      const uint32_t* triangles, uint32_t triangle_count,
                                      sn_mesh* mesh, sn_error* err);
+/// Look for defects. Vertices at the same place count as one. Without a bound on triangles, of which many
+/// may lie in one place, this may take long; usually it is a second for 200,000.
+/// @param most items of a list
+SN_API sn_status sn_mesh_find_defects(const sn_mesh* mesh, uint32_t most, sn_mesh_defects* defects,
+                                      sn_error* err);
+/// Frees and zeroes `defects`. Zeroed ones are fine.
+SN_API void sn_mesh_defects_destroy(sn_mesh_defects* defects);
 /// Frees and zeroes `mesh`. A zeroed mesh is fine.
 SN_API void sn_mesh_destroy(sn_mesh* mesh);
 

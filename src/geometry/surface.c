@@ -74,9 +74,9 @@ static sn_vec3 area_vector(const double* positions, const uint32_t* t) {
   return sn_cross(sn_sub(b, a), sn_sub(c, a));
 }
 
-static sn_status weld_vertices(const sn_mesh* mesh, sn_arena* scratch, uint32_t* weld,
-                               sn_error* err) {
+sn_status sn_surface_weld(const sn_mesh* mesh, sn_arena* scratch, uint32_t* weld, sn_error* err) {
   point_key* keys;
+  sn_arena_mark mark = sn_arena_get_mark(scratch);
   SN_TRY(SN_ARENA_NEW(scratch, mesh->vertex_count, &keys, err));
   for (uint32_t v = 0; v < mesh->vertex_count; ++v) {
     // Adding 0 makes -0 and 0 the same place.
@@ -88,6 +88,7 @@ static sn_status weld_vertices(const sn_mesh* mesh, sn_arena* scratch, uint32_t*
     bool same = k > 0 && memcmp(keys[k].p, keys[k - 1].p, sizeof keys[k].p) == 0;
     weld[keys[k].vertex] = same ? weld[keys[k - 1].vertex] : keys[k].vertex;
   }
+  sn_arena_release(scratch, mark);
   return SN_OK;
 }
 
@@ -347,7 +348,7 @@ static sn_status prepare(const sn_mesh* mesh, sn_arena* arena, sn_arena* scratch
   SN_TRY(SN_ARENA_NEW(arena, 3 * (size_t)mesh->triangle_count, &surface->triangles, err));
   SN_TRY(SN_ARENA_NEW(arena, mesh->triangle_count, &surface->sources, err));
   SN_TRY(SN_ARENA_NEW(scratch, mesh->vertex_count, &topo.weld, err));
-  SN_TRY(weld_vertices(mesh, scratch, topo.weld, err));
+  SN_TRY(sn_surface_weld(mesh, scratch, topo.weld, err));
   SN_TRY(keep_triangles(mesh, topo.weld, scratch, surface, err));
   SN_TRY(SN_ARENA_NEW(arena, surface->triangle_count, &surface->rim, err));
   SN_TRY(orient(surface, scratch, &topo, err));

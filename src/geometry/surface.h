@@ -24,6 +24,9 @@ typedef struct sn_surface {
 sn_status sn_surface_prepare(const sn_mesh* mesh, sn_arena* arena, sn_arena* scratch,
                              sn_surface* surface, sn_error* err);
 
+// Of each vertex the first one at the same place (vertex_count). `scratch` is left as it was.
+sn_status sn_surface_weld(const sn_mesh* mesh, sn_arena* scratch, uint32_t* weld, sn_error* err);
+
 sn_vec3 sn_surface_corner(const sn_surface* surface, uint32_t triangle, int corner);
 
 #endif

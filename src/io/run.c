@@ -8,6 +8,7 @@
 
 #include "io/fields_file.h"
 #include "io/file.h"
+#include "io/messages.h"
 #include "scene/model.h"
 #include "sinew/io.h"
 
@@ -100,8 +101,8 @@ static sn_status cut_stats(sn_run* run, int last, sn_error* err) {
 
 // Files of an earlier run that kept fields would no longer go with this one.
 static sn_status remove_fields(const sn_run* run, const char* body, bool resumed, sn_error* err) {
-  static const char* const ENDINGS[2] = {".cells", ".fields"};
-  for (int i = 0; i < 2; ++i) {
+  static const char* const ENDINGS[3] = {".cells", ".ties", ".fields"};
+  for (int i = 0; i < 3; ++i) {
     char path[MAX_PATH];
     SN_TRY(join_path(run->folder, body, ENDINGS[i], path, err));
     if (!file_exists(path)) continue;
@@ -112,13 +113,21 @@ static sn_status remove_fields(const sn_run* run, const char* body, bool resumed
   return SN_OK;
 }
 
+// What the records of fields refer to.
+static sn_status save_cells(const sn_run* run, const sn_model* model, uint32_t body,
+                            const char* name, sn_cells* cells, sn_error* err) {
+  char path[MAX_PATH];
+  SN_TRY(join_path(run->folder, name, ".cells", path, err));
+  SN_TRY(sn_cells_save(path, cells, err));
+  SN_TRY(join_path(run->folder, name, ".ties", path, err));
+  return sn_ties_save(path, model, body, cells, err);
+}
+
 // Go on after `last`, or start anew where that cannot be or is not wanted (0).
 static sn_status open_body_fields(sn_run* run, const char* name, sn_cells* cells, int last,
                                   sn_fields_writer** writer, sn_error* err) {
   char path[MAX_PATH];
   sn_error why = {0};
-  SN_TRY(join_path(run->folder, name, ".cells", path, err));
-  SN_TRY(sn_cells_save(path, cells, err));
   SN_TRY(join_path(run->folder, name, ".fields", path, err));
   if (last > 0) {
     sn_status status = sn_fields_continue(path, cells, run->output.fields, last, writer, &why);
@@ -140,8 +149,11 @@ static sn_status open_fields(sn_run* run, const sn_model* model, const sn_scene*
   for (uint32_t b = 0; b < scene->body_count; ++b) {
     sn_cells cells;
     SN_TRY(sn_model_cells(model, b, &cells, err));
-    sn_status status =
-        open_body_fields(run, scene->bodies[b].name, &cells, last, &run->fields[b], err);
+    const char* name = scene->bodies[b].name;
+    sn_status status = save_cells(run, model, b, name, &cells, err);
+    if (status == SN_OK) {
+      status = open_body_fields(run, name, &cells, last, &run->fields[b], err);
+    }
     sn_cells_destroy(&cells);
     SN_TRY(status);
   }
@@ -198,6 +210,7 @@ static sn_status start_anew(sn_run* run, const sn_model* model, const sn_scene* 
   SN_TRY(remove_file(run, "result.json", err));
   run->begun = true;
   SN_TRY(remove_file(run, "checkpoint", err));
+  SN_TRY(remove_file(run, "messages.jsonl", err));
   SN_TRY(join_path(run->folder, "stats.jsonl", "", path, err));
   SN_TRY(sn_file_write_atomic(path, "", 0, err));
   for (uint32_t b = 0; b < scene->body_count; ++b) SN_TRY(write_rest_surface(run, scene, b, err));
@@ -317,17 +330,10 @@ sn_status sn_run_checkpoint(sn_run* run, const sn_model* model, const sn_state* 
   return sn_state_save(model, state, path, err);
 }
 
-// Paths in a message may hold any bytes; JSON holds UTF-8.
-static json_t* text_to_json(const char* text) {
-  json_t* value = json_string(text ? text : "");
-  char plain[sizeof((sn_error){0}.text)];
-  size_t length = 0;
-  if (value) return value;
-  for (; length < sizeof plain - 1 && text[length]; ++length) {
-    unsigned char c = (unsigned char)text[length];
-    plain[length] = c < 0x80 ? (char)c : '?';
-  }
-  return json_stringn(plain, length);
+sn_status sn_run_message(sn_run* run, sn_log_level level, const char* text, sn_error* err) {
+  char path[MAX_PATH];
+  SN_TRY(join_path(run->folder, "messages.jsonl", "", path, err));
+  return sn_messages_append(path, level, text, run->arena, err);
 }
 
 sn_status sn_run_finish(sn_run* run, sn_status status, const char* reason, sn_error* err) {
@@ -338,7 +344,7 @@ sn_status sn_run_finish(sn_run* run, sn_status status, const char* reason, sn_er
   SN_TRY(join_path(run->folder, "result.json", "", path, err));
   json_t* result = json_pack(
       "{s:s, s:o, s:i, s:[i,i], s:i, s:i, s:i, s:f}", "outcome", outcome, "reason",
-      text_to_json(reason), "exit_code", (int)status, "frames", run->cache_first_frame,
+      sn_text_to_json(reason), "exit_code", (int)status, "frames", run->cache_first_frame,
       run->last_frame, "last_frame", run->next_frame - 1, "stored_frames", run->stored_frames,
       "unconverged_frames", run->unconverged_frames, "seconds", run->seconds);
   char text[8192];  // a control character of the reason takes six

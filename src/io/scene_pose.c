@@ -21,19 +21,17 @@
 
 // Point caches
 
-typedef enum cache_kind { CACHE_NONE, CACHE_PC2, CACHE_MDD } cache_kind;
-
-static cache_kind cache_kind_of(const char* path) {
+static sn_cache_kind cache_kind_of(const char* path) {
   const char* dot = path ? strrchr(path, '.') : NULL;
-  if (!dot) return CACHE_NONE;
-  return strcasecmp(dot, ".pc2") == 0   ? CACHE_PC2
-         : strcasecmp(dot, ".mdd") == 0 ? CACHE_MDD
-                                        : CACHE_NONE;
+  if (!dot) return SN_CACHE_NONE;
+  return strcasecmp(dot, ".pc2") == 0   ? SN_CACHE_PC2
+         : strcasecmp(dot, ".mdd") == 0 ? SN_CACHE_MDD
+                                        : SN_CACHE_NONE;
 }
 
 bool sn_is_mesh_motion(const json_t* motion) {
   const char* from = json_string_value(json_object_get(motion, "from"));
-  return cache_kind_of(from) != CACHE_NONE || json_object_get(motion, "mesh");
+  return cache_kind_of(from) != SN_CACHE_NONE || json_object_get(motion, "mesh");
 }
 
 typedef struct cache_text {
@@ -46,13 +44,13 @@ static const sn_field cache_fields[] = {
 static const sn_table cache_table = {"{\"from\": \"body.pc2\"}", TABLE(cache_fields), NULL};
 
 static sn_status check_counts(sn_reader* r, const sn_place* at, const char* path,
-                              uint32_t vertex_count, const sn_mesh* mesh) {
-  if (vertex_count == mesh->vertex_count) return SN_OK;
+                              uint32_t vertex_count, uint32_t expected) {
+  if (vertex_count == expected) return SN_OK;
   return sn_read_fail(
       r, at,
       "found \"%.200s\", which has %u vertices, expected %u, those of the surface in "
       "its order",
-      path, vertex_count, mesh->vertex_count);
+      path, vertex_count, expected);
 }
 
 static sn_status read_pc2_header(sn_reader* r, const sn_place* at, const char* path,
@@ -113,40 +111,32 @@ static sn_status scale_frame(sn_reader* r, const sn_place* at, double frame, flo
   return SN_OK;
 }
 
-static sn_status read_cache(sn_reader* r, const sn_place* at, json_t* object, cache_kind kind,
-                            const sn_mesh* mesh, sn_mesh_motion* motion) {
+static sn_status open_cache(sn_reader* r, const sn_place* at, json_t* object, uint32_t vertex_count,
+                            sn_pose_source* source) {
   cache_text text = {0};
   sn_place from_at = sn_place_key(at, "from");
+  sn_mesh_motion* shape = &source->shape;
   SN_TRY(sn_value_object(r, at, object, &cache_table, &text));
   char* path;
   SN_TRY(sn_read_path(r, &from_at, object, "from", text.from, strlen(text.from), &path));
-  SN_TRY((kind == CACHE_PC2 ? read_pc2_header : read_mdd_header)(r, &from_at, path, motion));
-  SN_TRY(check_counts(r, &from_at, path, motion->vertex_count, mesh));
-  if (motion->frame_count == 0) {
-    return sn_read_fail(r, &from_at, "found \"%.200s\", which has no frames, expected some", path);
-  }
-  SN_TRY(take_places(r, motion));
-  size_t numbers = 3 * (size_t)motion->vertex_count;
-  for (uint32_t f = 0; f < motion->frame_count; ++f) {
-    float* places = motion->places + f * numbers;
-    sn_error cause = {0};
-    sn_status status = kind == CACHE_PC2 ? sn_pc2_read_frame(path, f, places, &cause)
-                                         : sn_mdd_read_frame(path, f, places, &cause);
-    if (status != SN_OK) return sn_read_pass_on(r, &from_at, &cause);
-    SN_TRY(scale_frame(r, &from_at, motion->first_frame + (double)f, places, numbers));
-  }
-  return SN_OK;
+  source->path = path;
+  SN_TRY(
+      (source->kind == SN_CACHE_PC2 ? read_pc2_header : read_mdd_header)(r, &from_at, path, shape));
+  SN_TRY(check_counts(r, &from_at, path, shape->vertex_count, vertex_count));
+  if (shape->frame_count > 0) return SN_OK;
+  return sn_read_fail(r, &from_at, "found \"%.200s\", which has no frames, expected some", path);
+}
+
+static sn_status read_cache_frame(sn_reader* r, const sn_place* from_at,
+                                  const sn_pose_source* source, uint32_t index, float* places) {
+  sn_error cause = {0};
+  sn_status status = source->kind == SN_CACHE_PC2
+                         ? sn_pc2_read_frame(source->path, index, places, &cause)
+                         : sn_mdd_read_frame(source->path, index, places, &cause);
+  return status == SN_OK ? SN_OK : sn_read_pass_on(r, from_at, &cause);
 }
 
 // Characters
-
-// Which of its vertices: those of one node, or of all that have a mesh.
-typedef struct posed_mesh {
-  const sn_gltf* character;
-  bool whole;
-  uint32_t node;
-  uint32_t vertex_count;
-} posed_mesh;
 
 static uint32_t mesh_vertex_count(const sn_gltf* character, uint32_t node) {
   int32_t mesh = character->nodes[node].mesh;
@@ -154,7 +144,7 @@ static uint32_t mesh_vertex_count(const sn_gltf* character, uint32_t node) {
 }
 
 static sn_status find_posed_mesh(sn_reader* r, const sn_place* at, const char* name,
-                                 posed_mesh* posed) {
+                                 sn_posed_mesh* posed) {
   const sn_gltf* character = posed->character;
   sn_place mesh_at = sn_place_key(at, "mesh");
   sn_names names = SN_NAMES(character->meshes, character->mesh_count);
@@ -178,58 +168,89 @@ static sn_status find_posed_mesh(sn_reader* r, const sn_place* at, const char* n
                       name ? "a mesh" : "no mesh", user_count, name ? "one" : "some");
 }
 
-// @param room world transforms, then places (16 x node_count + 3 x vertex_count)
-static sn_status fill_places(sn_reader* r, const sn_place* at, const sn_clip_poses* poses,
-                             const posed_mesh* posed, double* room, sn_mesh_motion* motion) {
-  double *world = room, *places = room + 16 * (size_t)posed->character->node_count;
-  size_t numbers = 3 * (size_t)motion->vertex_count;
-  for (uint32_t k = 0; k < motion->frame_count; ++k) {
-    float* to = motion->places + k * numbers;
-    double time = sn_clip_poses_at(poses, k, world);
-    int32_t clip = (int32_t)poses->clip;
-    if (posed->whole) {
-      sn_character_morph(posed->character, clip, time, world, places);
-    } else {
-      sn_gltf_morph_vertices(posed->character, posed->node, clip, time, world, places);
-    }
-    for (size_t i = 0; i < numbers; ++i) to[i] = (float)places[i];
-    SN_TRY(scale_frame(r, at, 1 + (double)k, to, numbers));
+static void pose_character(const sn_pose_source* source, uint32_t index, float* to) {
+  const sn_posed_mesh* posed = &source->posed;
+  double *world = source->room, *places = world + 16 * (size_t)posed->character->node_count;
+  double time = sn_clip_poses_at(&source->poses, index, world);
+  int32_t clip = (int32_t)source->poses.clip;
+  if (posed->whole) {
+    sn_character_morph(posed->character, clip, time, world, places);
+  } else {
+    sn_gltf_morph_vertices(posed->character, posed->node, clip, time, world, places);
   }
-  return SN_OK;
+  for (size_t i = 0; i < 3 * (size_t)posed->vertex_count; ++i) to[i] = (float)places[i];
 }
 
-static sn_status read_poses(sn_reader* r, const sn_place* at, json_t* object, const char* surface,
-                            const sn_mesh* mesh, sn_mesh_motion* motion) {
+static sn_status open_character(sn_reader* r, const sn_place* at, json_t* object,
+                                const char* surface, uint32_t vertex_count,
+                                sn_pose_source* source) {
   size_t length = sn_character_name_length(surface);
   if (length > 0 && surface[length] == '#' && !json_object_get(object, "mesh")) {
     SN_TRY(sn_read_replace(r, object, "mesh", json_string(surface + length + 1)));
   }
-  sn_clip_poses poses = {0};
-  SN_TRY(sn_read_clip_poses(r, at, object, &poses));
-  posed_mesh posed = {.character = poses.character};
-  SN_TRY(find_posed_mesh(r, at, poses.mesh, &posed));
+  sn_clip_poses* poses = &source->poses;
+  sn_posed_mesh* posed = &source->posed;
+  SN_TRY(sn_read_clip_poses(r, at, object, poses));
+  posed->character = poses->character;
+  SN_TRY(find_posed_mesh(r, at, poses->mesh, posed));
   sn_place from_at = sn_place_key(at, "from");
-  SN_TRY(check_counts(r, &from_at, poses.path, posed.vertex_count, mesh));
-  motion->vertex_count = posed.vertex_count;
-  motion->frame_count = poses.count;
-  motion->first_frame = 1;
-  motion->period = poses.period;
+  SN_TRY(check_counts(r, &from_at, poses->path, posed->vertex_count, vertex_count));
+  source->shape = (sn_mesh_motion){.vertex_count = posed->vertex_count,
+                                   .frame_count = poses->count,
+                                   .first_frame = 1,
+                                   .period = poses->period};
+  size_t bytes = (16 * (size_t)posed->character->node_count + 3 * (size_t)posed->vertex_count) *
+                 sizeof(double);
+  source->room = sn_allocate(bytes);
+  return source->room ? SN_OK : sn_fail_memory(r->err, bytes);
+}
+
+// Either
+
+sn_status sn_pose_source_open(sn_reader* r, const sn_place* at, json_t* object, const char* surface,
+                              uint32_t vertex_count, sn_pose_source* source) {
+  *source =
+      (sn_pose_source){.kind = cache_kind_of(json_string_value(json_object_get(object, "from")))};
+  if (source->kind != SN_CACHE_NONE) return open_cache(r, at, object, vertex_count, source);
+  return open_character(r, at, object, surface, vertex_count, source);
+}
+
+sn_status sn_pose_source_read(sn_reader* r, const sn_place* at, const sn_pose_source* source,
+                              uint32_t index, float* places) {
+  sn_place from_at = sn_place_key(at, "from");
+  if (source->kind == SN_CACHE_NONE) {
+    pose_character(source, index, places);
+  } else {
+    SN_TRY(read_cache_frame(r, &from_at, source, index, places));
+  }
+  return scale_frame(r, &from_at, source->shape.first_frame + (double)index, places,
+                     3 * (size_t)source->shape.vertex_count);
+}
+
+void sn_pose_source_close(sn_pose_source* source) {
+  sn_release(source->room);
+  *source = (sn_pose_source){0};
+}
+
+static sn_status read_all(sn_reader* r, const sn_place* at, const sn_pose_source* source,
+                          sn_mesh_motion* motion) {
+  *motion = source->shape;
   SN_TRY(take_places(r, motion));
-  size_t bytes =
-      (16 * (size_t)posed.character->node_count + 3 * (size_t)posed.vertex_count) * sizeof(double);
-  double* room = sn_allocate(bytes);
-  if (!room) return sn_fail_memory(r->err, bytes);
-  sn_status status = fill_places(r, &from_at, &poses, &posed, room, motion);
-  sn_release(room);
-  return status;
+  for (uint32_t f = 0; f < motion->frame_count; ++f) {
+    float* places = motion->places + 3 * (size_t)motion->vertex_count * f;
+    SN_TRY(sn_pose_source_read(r, at, source, f, places));
+  }
+  return SN_OK;
 }
 
 sn_status sn_read_mesh_motion(sn_reader* r, const sn_place* at, json_t* object, const char* surface,
                               const sn_mesh* mesh, sn_mesh_motion* motion) {
+  sn_pose_source source;
   *motion = (sn_mesh_motion){0};
-  cache_kind kind = cache_kind_of(json_string_value(json_object_get(object, "from")));
-  if (kind != CACHE_NONE) return read_cache(r, at, object, kind, mesh, motion);
-  return read_poses(r, at, object, surface, mesh, motion);
+  sn_status status = sn_pose_source_open(r, at, object, surface, mesh->vertex_count, &source);
+  if (status == SN_OK) status = read_all(r, at, &source, motion);
+  sn_pose_source_close(&source);
+  return status;
 }
 
 // Keys of bodies

@@ -54,6 +54,22 @@ void sn_cells_points(const sn_cells* cells, const float* displacements, double* 
   }
 }
 
+uint32_t sn_model_ties(const sn_model* model, uint32_t body, sn_tied_node* nodes,
+                       uint32_t capacity) {
+  const sn_body* b = &model->bodies[body];
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < b->tie_count; ++i) {
+    if (count++ >= capacity) continue;
+    nodes[count - 1] = (sn_tied_node){b->ties[i].node, b->ties[i].bone, SN_NOT_FIXED};
+  }
+  for (uint32_t i = 0; i < b->held_count; ++i) {
+    if (count++ >= capacity) continue;
+    uint32_t fixed = b->held[i].fixed;
+    nodes[count - 1] = (sn_tied_node){b->held[i].node, model->scene->fixed[fixed].bone, fixed};
+  }
+  return count;
+}
+
 void sn_state_fields(const sn_model* model, const sn_state* state, uint32_t body,
                      float* const values[SN_FIELD_CONTACTS]) {
   const sn_body* b = &model->bodies[body];

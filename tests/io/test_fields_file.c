@@ -120,9 +120,48 @@ static void cells_read_back_as_they_were(void** unused) {
 static void without_fields_there_are_no_files(void** unused) {
   (void)unused;
   run_scene((job){.scene = SCENE(ALL), .folder = "run", .last = 1});
-  assert_true(exists("run/block.cells") && exists("run/block.fields"));
+  assert_true(exists("run/block.cells") && exists("run/block.fields") && exists("run/block.ties"));
   run_scene((job){.scene = SCENE("[]"), .folder = "run", .last = 1});
   assert_false(exists("run/block.cells") || exists("run/block.fields"));
+  assert_false(exists("run/block.ties"));
+}
+
+// What holds a node is where the node is.
+static void ties_say_what_holds_which_node(void** unused) {
+  (void)unused;
+  loaded l = load_scene(
+      "{\"bodies\": [{\"name\": \"block\", \"surface\": \"block.obj\", \"cell\": 0.1}], "
+      "\"bones\": [{\"name\": \"far\", \"capsule\": {\"from\": [9, 0, 0], \"to\": [9, 1, 0], "
+      "\"radius\": 0.1}}, {\"name\": \"core\", \"capsule\": {\"from\": [0.1, 0.2, 0.2], \"to\": "
+      "[0.3, 0.2, 0.2], \"radius\": 0.1}}], \"attachments\": [{\"bone\": \"core\"}], \"fixed\": "
+      "[{\"where\": {\"box\": [[0.55, -1, -1], [0.65, 1, 1]]}}]}",
+      1);
+  sn_cells cells;
+  sn_error err = {0};
+  assert_ok(sn_model_cells(l.model, 0, &cells, &err), &err);
+  sn_body_info info = sn_model_body(l.model, 0);
+  uint32_t count = sn_model_ties(l.model, 0, NULL, 0), tied = 0;
+  assert_int_equal(count, info.attached_node_count + info.fixed_node_count);
+  sn_tied_node* ties = calloc(count, sizeof *ties);
+  assert_int_equal(sn_model_ties(l.model, 0, ties, count), count);
+  for (uint32_t i = 0; i < count; ++i) {
+    assert_true(ties[i].node < cells.node_count);
+    double x = cells.origin.x + cells.edge * cells.nodes[3 * (size_t)ties[i].node];
+    if (ties[i].fixed == SN_NOT_FIXED) {
+      assert_true(ties[i].bone == 1 && x < 0.45);
+      ++tied;
+    } else {
+      assert_true(ties[i].bone == SN_NO_BONE && ties[i].fixed == 0 && x > 0.54);
+    }
+  }
+  assert_int_equal(tied, info.attached_node_count);
+  assert_ok(sn_ties_save(scratch_path("block.ties"), l.model, 0, &cells, &err), &err);
+  struct stat file;
+  assert_int_equal(stat(scratch_path("block.ties"), &file), 0);
+  assert_int_equal(file.st_size, 24 + 12 * count + 8);
+  free(ties);
+  sn_cells_destroy(&cells);
+  unload(&l);
 }
 
 static void only_what_is_asked_for_is_kept(void** unused) {
@@ -348,6 +387,7 @@ int main(void) {
       IN_BLOCK(a_run_leaves_what_its_state_had),
       IN_BLOCK(cells_read_back_as_they_were),
       IN_BLOCK(without_fields_there_are_no_files),
+      IN_BLOCK(ties_say_what_holds_which_node),
       IN_BLOCK(only_what_is_asked_for_is_kept),
       IN_BLOCK(resuming_gives_the_same_bytes),
       IN_BLOCK(other_fields_begin_where_the_run_goes_on),

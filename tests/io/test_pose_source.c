@@ -169,6 +169,59 @@ static void a_skinned_mesh_is_a_pose(void** unused) {
   assert_int_equal(sn_memory_used(), 0);
 }
 
+// Frame by frame, and in between, the same as all at once.
+static void assert_read_one_by_one(const char* text) {
+  sn_scene* s = load_well(text);
+  const sn_mesh_motion* motion = &s->bodies[0].pose;
+  sn_scene_source source = {.json = s->resolved, .length = strlen(s->resolved)};
+  sn_error err = {0};
+  sn_pose* pose;
+  float places[3 * 2 * TUBE_VERTICES];
+  if (sn_pose_open(&source, 0, motion->vertex_count, &pose, &err) != SN_OK)
+    fail_msg("%s", err.text);
+  for (double frame = 30; frame >= -10; frame -= 0.25) {
+    assert_int_equal(sn_pose_read(pose, frame, places, &err), SN_OK);
+    for (uint32_t v = 0; v < motion->vertex_count; ++v) {
+      sn_vec3 expected = sn_mesh_motion_at(motion, v, frame);
+      assert_true(places[3 * v] == (float)expected.x && places[3 * v + 1] == (float)expected.y &&
+                  places[3 * v + 2] == (float)expected.z);
+    }
+  }
+  sn_pose_close(pose);
+  assert_int_equal(sn_pose_open(&source, 0, motion->vertex_count + 1, &pose, &err), SN_ERR_INPUT);
+  assert_message_has(&err, "scene: bodies[0].pose.from: found ");
+  assert_null(pose);
+  sn_scene_destroy(s);
+  assert_int_equal(sn_memory_used(), 0);
+}
+
+static void poses_are_read_one_by_one(void** unused) {
+  (void)unused;
+  assert_read_one_by_one(POSED("{\"from\": \"box.pc2\"}"));
+  assert_read_one_by_one(POSED("{\"from\": \"box.mdd\"}"));
+  assert_read_one_by_one(
+      "{\"fps\": 8, \"unit\": 2, \"bodies\": [{\"surface\": \"tube.glb#tube\", \"pose\": "
+      "{\"from\": \"tube.glb\"}}]}");
+  assert_read_one_by_one(
+      "{\"fps\": 10, \"bodies\": [{\"surface\": \"tube.glb\", \"pose\": {\"from\": "
+      "\"tube.glb\", \"loop\": true}}]}");
+}
+
+static void a_scene_without_poses_has_none_to_read(void** unused) {
+  (void)unused;
+  sn_scene* s = load_well(POSED("null"));
+  sn_error err = {0};
+  sn_pose* pose;
+  sn_scene_source source = {.json = s->resolved, .length = strlen(s->resolved)};
+  assert_int_equal(sn_pose_open(&source, 0, BOX_VERTICES, &pose, &err), SN_OK);
+  assert_null(pose);
+  assert_int_equal(sn_pose_open(&source, 1, BOX_VERTICES, &pose, &err), SN_ERR_INPUT);
+  assert_message_has(&err, "no usable unit, fps and bodies");
+  source.length = 5;
+  assert_int_equal(sn_pose_open(&source, 0, BOX_VERTICES, &pose, &err), SN_ERR_INPUT);
+  sn_scene_destroy(s);
+}
+
 // All meshes of the character as one surface, and their poses in the same order.
 static void a_whole_character_is_a_pose(void** unused) {
   (void)unused;
@@ -351,6 +404,8 @@ int main(void) {
       cmocka_unit_test(a_point_cache_is_a_pose),
       cmocka_unit_test(places_are_linear_between_frames_and_held_outside),
       cmocka_unit_test(a_skinned_mesh_is_a_pose),
+      cmocka_unit_test(poses_are_read_one_by_one),
+      cmocka_unit_test(a_scene_without_poses_has_none_to_read),
       cmocka_unit_test(a_whole_character_is_a_pose),
       cmocka_unit_test(a_pose_that_does_not_fit_is_refused),
       cmocka_unit_test(a_cache_of_half_frames_is_refused),

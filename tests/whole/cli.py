@@ -316,7 +316,7 @@ def pictures_show_colliders():
 
 def usage_errors_are_exit_1():
     place = Place("usage")
-    for words, part in ((("rum",), "run"), ((), "usage"), (("run",), "scene"), (("view", "out"), "version")):
+    for words, part in ((("rum",), "run"), ((), "usage"), (("run",), "scene"), (("view",), "folder")):
         result = place.sinew(*words)
         expect(result.returncode == 1 and part in result.stderr, f"{words}: {result.returncode} {result.stderr!r}")
     for words in (("--help",), ("--version",), ("run", "--help"), ("check", "--help"), ("bench", "--help"),
