@@ -1,14 +1,14 @@
 # CMake and Ninja do the work; this file gives it short names.
 #
 #   make            build/sinew, build/libsinew.a, build/libsinew.so
-#   make demo       simulate the demo character's walk; picture and cache in out/demo
+#   make demo       simulate the demo character's walk; picture, cache and movie (by ffmpeg) in out/demo
 #   make test       every test; the last line counts them
 #   make sanitize   the quick unit tests under the address and undefined-behaviour sanitizers
 #   make lint       format, layers, house rules, cppcheck, clang-tidy
 #   make format     format the tree in place
 #   make bench      the benchmarks; table and plots in out/bench
 #   make scenes     simulate every scene of scenes/; table, runs and pictures in out/scenes
-#   make pictures   every scene as a picture in out/pictures; the demo's in docs/pictures
+#   make pictures   every scene as a picture in out/pictures; what README and docs show in docs/pictures
 #   make blender    the add-on for Blender as build/sinew_blender.zip
 #   make install    into PREFIX (default /usr/local), below DESTDIR if given
 #   make clean      remove what was built
@@ -56,9 +56,12 @@ demo: all
 	$(BUILD)/sinew render out/demo/run --beside out/demo/skinned.pc2 -o out/demo/sheet.png
 	@rm -f out/demo/view.html
 	-$(BUILD)/sinew view out/demo/run --export out/demo/view.html
+	@if command -v ffmpeg >/dev/null; then set -x; \
+	  $(BUILD)/sinew render out/demo/run -o out/demo/walk.mp4 --size 400x300; fi
 	@echo
 	@echo "picture  $(CURDIR)/out/demo/sheet.png"
-	@[ ! -f out/demo/view.html ] || echo "page     $(CURDIR)/out/demo/view.html"
+	@if [ -f out/demo/walk.mp4 ]; then echo "movie    $(CURDIR)/out/demo/walk.mp4"; fi
+	@if [ -f out/demo/view.html ]; then echo "page     $(CURDIR)/out/demo/view.html"; fi
 	@echo "cache    $(CURDIR)/out/demo/run"
 
 test: test_deps all

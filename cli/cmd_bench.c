@@ -83,7 +83,7 @@ static sn_status run_benches(bench_run* run, const text_list* names, sn_error* e
 }
 
 int command_bench(int argc, char** argv) {
-  bench_options o = {.max_elements = 4000000};
+  bench_options o = {.max_elements = BENCH_MOST_ELEMENTS};
   const option table[] = {
       {"-o", OPTION_TEXT, "DIR", "also write figures.jsonl, table.md and plots there", &o.out},
       {"--quick", OPTION_FLAG, NULL, "tiny sizes: does it run? the figures mean little", &o.quick},

@@ -1,328 +1,600 @@
-// sinew render DIR: a picture of one frame, or a sheet of many.
+// sinew render DIR: a picture of one frame, a sheet of many, or a movie.
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "commands.h"
 #include "options.h"
+#include "progress.h"
+#include "render/picture.h"
 
-#define MAX_PATH 4096
 #define TILE 400
-#define SINGLE 1200
 #define SHEET_COLUMNS 4
+#define ONE_ROW 6  // up to so many tiles stand in one
 #define SHEET_TILES 12
 #define SHEET_TILES_BESIDE 8
+#define MOST_SIDE 16384
+#define MOST_TILES 64
 
 typedef struct render_options {
-  const char* folder;
-  const char* out;
-  const char* camera;
-  const char* beside;  // another cache of the first body, drawn in a row below; NULL: none
-  int frame;           // 0: a sheet
-  bool no_colliders;
-  bool help;
+  const char *folder, *out, *camera, *beside, *panels, *size, *quality, *slice, *show, *range,
+      *progress;
+  int frame;      // 0: none is named
+  int frames[2];  // 0, 0: all
+  int threads;
+  int tiles;  // of a sheet; 0: as many as suit
+  bool sheet, bones, muscles, no_colliders, no_ground, no_labels, quiet, help;
 } render_options;
 
-typedef struct drawn_body {
-  char pc2[MAX_PATH];
-  const sn_mesh* mesh;
-  sn_pc2_info info;
-  float* positions;
-  float* marks;  // NULL without a group `dark`
-} drawn_body;
-
-// A collider in the frame at hand.
-typedef struct drawn_collider {
-  sn_mesh mesh;
-  float* positions;
-} drawn_collider;
-
-typedef struct picture {
-  sn_scene* scene;
-  drawn_body* bodies;
-  drawn_collider* colliders;
-  uint32_t collider_count;     // 0 with --no-colliders
-  sn_drawn_surface* surfaces;  // the colliders, then the bodies
-  float* other;  // the first body's positions in the other cache, NULL without --beside
-  sn_view view;
-  uint32_t frame_count;  // that all bodies have
+typedef struct render {
+  const render_options* o;
+  picture_plan plan;
+  run_data run, other;
+  panel panels[MOST_PANELS];
+  int panel_count;
+  sn_view views[MOST_PANELS];
+  double lowest[MOST_PANELS];  // along the up axis, metres
+  uint32_t frame_count;        // that all panels have
+  uint32_t* frames;            // to draw, counted from 0
+  uint32_t drawn_count;
+  int size[2];     // of the picture, or of a tile of a sheet
+  int text_scale;  // of labels
+  int legend;      // width of the legend, pixels; 0: none
+  bool is_movie, is_sheet;
+  sn_pool* pool;
+  surface_list list;
   sn_image image;
-} picture;
+  progress bar;
+} render;
 
-static sn_status fail(sn_error* err, sn_status status, const char* text) {
+sn_status picture_fail(sn_error* err, sn_status status, const char* format, ...) {
+  va_list args;
+  va_start(args, format);
   err->status = status;
-  snprintf(err->text, sizeof err->text, "%s", text);
+  vsnprintf(err->text, sizeof err->text, format, args);
+  va_end(args);
   return status;
 }
 
-// Eyes, noses and the like: a group named `dark` is drawn so.
-static sn_status mark_dark_group(drawn_body* body, sn_error* err) {
-  for (uint32_t g = 0; g < body->mesh->group_count; ++g) {
-    if (strcmp(body->mesh->groups[g].name, "dark") != 0) continue;
-    body->marks = malloc(sizeof(float) * body->mesh->vertex_count);
-    if (!body->marks) return fail(err, SN_ERR_MEMORY, "out of memory");
-    return sn_mesh_mark_group(body->mesh, &body->mesh->groups[g], body->marks, err);
+// ---- What the options ask for
+
+static sn_status read_camera(const char* text, double angles[2], sn_error* err) {
+  static const struct {
+    const char* name;
+    double angles[2];
+  } presets[] = {
+      {"three-quarter", {30, 15}}, {"front", {0, 5}}, {"side", {90, 5}}, {"top", {0, 89}}};
+  memcpy(angles, presets[0].angles, sizeof presets[0].angles);
+  for (size_t k = 0; text && k < sizeof presets / sizeof *presets; ++k) {
+    if (strcmp(text, presets[k].name) != 0) continue;
+    memcpy(angles, presets[k].angles, sizeof presets[k].angles);
+    return SN_OK;
+  }
+  char rest;
+  if (text && (sscanf(text, "%lf,%lf%c", &angles[0], &angles[1], &rest) != 2 ||
+               !(fabs(angles[0]) <= 3600) || !(fabs(angles[1]) <= 90))) {
+    return picture_fail(err, SN_ERR_USAGE,
+                        "--camera: found \"%s\", expected front, side, top, three-quarter, or "
+                        "AZIMUTH,ELEVATION in degrees with an elevation of -90 to 90, e.g. 30,15",
+                        text);
   }
   return SN_OK;
 }
 
-static sn_status open_body(const render_options* o, picture* p, uint32_t b, sn_error* err) {
-  drawn_body* body = &p->bodies[b];
-  body->mesh = &p->scene->bodies[b].mesh;
-  snprintf(body->pc2, sizeof body->pc2, "%s/%s.pc2", o->folder, p->scene->bodies[b].name);
-  sn_status status = sn_pc2_read_info(body->pc2, &body->info, err);
-  if (status != SN_OK) return status;
-  if (body->info.vertex_count != body->mesh->vertex_count) {
-    return fail(err, SN_ERR_INPUT, "the cache and the surface differ in vertices; run again");
+static sn_status read_quality(const char* text, sn_quality* quality, sn_error* err) {
+  static const char* const names[] = {"preview", "good", "best"};
+  for (int k = 0; k < 3; ++k) {
+    if (strcmp(text, names[k]) != 0) continue;
+    *quality = (sn_quality)k;
+    return SN_OK;
   }
-  if (b == 0 || body->info.frame_count < p->frame_count) p->frame_count = body->info.frame_count;
-  body->positions = malloc(sizeof(float) * 3 * body->mesh->vertex_count);
-  if (!body->positions) return fail(err, SN_ERR_MEMORY, "out of memory");
-  sn_drawn_surface* surface = &p->surfaces[p->collider_count + b];
-  *surface = (sn_drawn_surface){.positions = body->positions,
-                                .vertex_count = body->mesh->vertex_count,
-                                .triangles = body->mesh->triangles,
-                                .triangle_count = body->mesh->triangle_count,
-                                .base = sn_colour_body(b),
-                                .mark = sn_colour_dark()};
-  status = mark_dark_group(body, err);
-  surface->marks = body->marks;
+  return picture_fail(err, SN_ERR_USAGE, "--quality: found \"%s\", expected preview, good or best",
+                      text);
+}
+
+static sn_status read_size(const char* text, int size[2], sn_error* err) {
+  char rest;
+  if (sscanf(text, "%dx%d%c", &size[0], &size[1], &rest) == 2 && size[0] >= 16 && size[1] >= 16 &&
+      size[0] <= MOST_SIDE && size[1] <= MOST_SIDE) {
+    return SN_OK;
+  }
+  return picture_fail(err, SN_ERR_USAGE,
+                      "--size: found \"%s\", expected WIDTHxHEIGHT in pixels, 16 to %d each", text,
+                      MOST_SIDE);
+}
+
+// [x|y|z][:offset]
+static sn_status read_slice(const char* text, slice_plan* slice, sn_error* err) {
+  const char* at = text;
+  char* end;
+  *slice = (slice_plan){.on = true, .axis = -1};
+  if (*at >= 'x' && *at <= 'z') slice->axis = *at++ - 'x';
+  if (*at == ':') {
+    slice->offset = strtod(at + 1, &end);
+    if (end > at + 1 && !*end && isfinite(slice->offset)) return SN_OK;
+  } else if (at > text && !*at) {
+    return SN_OK;
+  }
+  return picture_fail(
+      err, SN_ERR_USAGE,
+      "--slice: found \"%s\", expected an axis, an offset from the middle, or both: "
+      "z, :0.1 or z:0.1",
+      text);
+}
+
+static sn_status read_range(const char* text, picture_plan* plan, sn_error* err) {
+  char rest;
+  double* low = &plan->scale.low;
+  double* high = &plan->scale.high;
+  plan->has_range = true;
+  if (sscanf(text, "%lf:%lf%c", low, high, &rest) == 2 && isfinite(*low) && isfinite(*high) &&
+      *low < *high) {
+    return SN_OK;
+  }
+  return picture_fail(err, SN_ERR_USAGE, "--range: found \"%s\", expected LOW:HIGH", text);
+}
+
+static sn_status read_plan(const render_options* o, picture_plan* plan, sn_error* err) {
+  *plan = (picture_plan){.bones = o->bones,
+                         .muscles = o->muscles,
+                         .colliders = !o->no_colliders,
+                         .ground = !o->no_ground};
+  sn_status status = SN_OK;
+  if (o->show) plan->show = show_find(o->show, err);
+  if (err->status != SN_OK) return err->status;
+  if (o->slice) status = read_slice(o->slice, &plan->slice, err);
+  if (status == SN_OK && o->range) status = read_range(o->range, plan, err);
   return status;
 }
 
-// Caches are in the unit of the scene's files, pictures in metres.
-static sn_status load_positions(const picture* p, const char* pc2, uint32_t index, uint32_t count,
-                                float* positions, sn_error* err) {
-  sn_status status = sn_pc2_read_frame(pc2, index, positions, err);
-  for (size_t i = 0; status == SN_OK && i < 3 * (size_t)count; ++i) {
-    positions[i] = (float)(positions[i] * p->scene->unit);
+// ---- Panels
+
+static sn_status add_panel(render* r, panel p, sn_error* err) {
+  if (r->panel_count == MOST_PANELS) {
+    return picture_fail(err, SN_ERR_USAGE, "--panels: more than %d panels", MOST_PANELS);
+  }
+  r->panels[r->panel_count++] = p;
+  return SN_OK;
+}
+
+static sn_status read_panels(render* r, const char* text, sn_error* err) {
+  static const char* const names[] = {"simulated", "rest", "skinned"};
+  sn_status status = SN_OK;
+  while (status == SN_OK && text) {
+    size_t length = strcspn(text, ",");
+    int kind = 0;
+    while (kind < 3 && (strlen(names[kind]) != length || strncmp(text, names[kind], length) != 0)) {
+      ++kind;
+    }
+    if (kind == 3) {
+      return picture_fail(err, SN_ERR_USAGE,
+                          "--panels: found \"%.*s\", expected rest, skinned or simulated",
+                          (int)length, text);
+    }
+    status = add_panel(r, (panel){(panel_kind)kind, names[kind], &r->run, NULL}, err);
+    text = text[length] ? text + length + 1 : NULL;
   }
   return status;
 }
 
-static sn_status load_bodies(picture* p, uint32_t index, sn_error* err) {
-  for (uint32_t b = 0; b < p->scene->body_count; ++b) {
-    drawn_body* body = &p->bodies[b];
-    sn_status status =
-        load_positions(p, body->pc2, index, body->mesh->vertex_count, body->positions, err);
+static const char* file_name(const char* path) {
+  const char* slash = strrchr(path, '/');
+  return slash && slash[1] ? slash + 1 : path;
+}
+
+// Another run, or a cache of the first body.
+static sn_status add_beside(render* r, bool with_cells, sn_error* err) {
+  const char* path = r->o->beside;
+  struct stat info;
+  sn_pc2_info cache;
+  if (stat(path, &info) == 0 && S_ISDIR(info.st_mode)) {
+    sn_status status = run_load(path, with_cells, &r->other, err);
     if (status != SN_OK) return status;
+    if (r->other.frame_count < r->frame_count) r->frame_count = r->other.frame_count;
+    // Two runs are told apart by their names.
+    for (int k = 0; k < r->panel_count; ++k) {
+      if (r->panels[k].kind == PANEL_SIMULATED) r->panels[k].title = file_name(r->o->folder);
+    }
+    return add_panel(r, (panel){PANEL_SIMULATED, file_name(path), &r->other, NULL}, err);
   }
-  return SN_OK;
-}
-
-static int frame_at(const picture* p, uint32_t index) {
-  return (int)p->bodies[0].info.first_frame + (int)index;
-}
-
-static void close_collider(drawn_collider* collider) {
-  sn_mesh_destroy(&collider->mesh);
-  free(collider->positions);
-  *collider = (drawn_collider){0};
-}
-
-static sn_status place_collider(picture* p, uint32_t c, int frame, sn_error* err) {
-  const sn_collider_desc* desc = &p->scene->colliders[c];
-  drawn_collider* collider = &p->colliders[c];
-  sn_affine moved = sn_motion_at(&desc->motion, frame);
-  sn_rigid pose = {moved.linear, moved.translate};  // colliders are not stretched
-  close_collider(collider);
-  sn_status status = sn_mesh_from_collider(desc, &pose, &p->view, &collider->mesh, err);
+  sn_status status = sn_pc2_read_info(path, &cache, err);
   if (status != SN_OK) return status;
-  size_t count = 3 * (size_t)collider->mesh.vertex_count;
-  collider->positions = malloc(sizeof(float) * (count + 1));
-  if (!collider->positions) return fail(err, SN_ERR_MEMORY, "out of memory");
-  for (size_t i = 0; i < count; ++i) {
-    collider->positions[i] = (float)collider->mesh.positions[i];
+  if (cache.vertex_count != r->run.bodies[0].info.vertex_count) {
+    return picture_fail(err, SN_ERR_INPUT,
+                        "--beside: %s: has %u vertices, the first body of the run has %u", path,
+                        cache.vertex_count, r->run.bodies[0].info.vertex_count);
   }
-  bool floor = desc->kind == SN_COLLIDER_PLANE;
-  p->surfaces[c] = (sn_drawn_surface){.positions = collider->positions,
-                                      .vertex_count = collider->mesh.vertex_count,
-                                      .triangles = collider->mesh.triangles,
-                                      .triangle_count = collider->mesh.triangle_count,
-                                      .look = floor ? SN_LOOK_FLOOR : SN_LOOK_SOLID,
-                                      .base = sn_colour_stone()};
-  return SN_OK;
+  if (cache.frame_count < r->frame_count) r->frame_count = cache.frame_count;
+  return add_panel(r, (panel){PANEL_CACHE, file_name(path), &r->run, path}, err);
 }
 
-static sn_status load_frame(picture* p, uint32_t index, sn_error* err) {
-  sn_status status = load_bodies(p, index, err);
-  for (uint32_t c = 0; c < p->collider_count && status == SN_OK; ++c) {
-    status = place_collider(p, c, frame_at(p, index), err);
-  }
+static sn_status open_panels(render* r, sn_error* err) {
+  const picture_plan* plan = &r->plan;
+  bool with_cells = plan->slice.on || plan->muscles || show_needs_cells(plan->show);
+  sn_status status = run_load(r->o->folder, with_cells, &r->run, err);
+  r->frame_count = r->run.frame_count;
+  if (status == SN_OK) status = read_panels(r, r->o->panels ? r->o->panels : "simulated", err);
+  if (status == SN_OK && r->o->beside) status = add_beside(r, with_cells, err);
   return status;
 }
 
-// "AZIMUTH,ELEVATION" in degrees. All frames of the bodies are to be seen, colliders only as far as
-// they come into the picture.
-static sn_status set_view(const render_options* o, picture* p, sn_error* err) {
-  double azimuth = 30, elevation = 15;
-  if (o->camera && sscanf(o->camera, "%lf,%lf", &azimuth, &elevation) != 2) {
-    return fail(err, SN_ERR_USAGE, "--camera: expected AZIMUTH,ELEVATION in degrees, e.g. 30,15");
+// ---- Frames
+
+static sn_status choose_range(const render* r, uint32_t range[2], sn_error* err) {
+  int first = run_frame_at(&r->run, 0), last = run_frame_at(&r->run, r->frame_count - 1);
+  int wanted[2] = {first, last};
+  if (r->o->frame) wanted[0] = wanted[1] = r->o->frame;
+  if (r->o->frames[0] || r->o->frames[1]) memcpy(wanted, r->o->frames, sizeof wanted);
+  if (wanted[0] < first || wanted[1] > last || wanted[0] > wanted[1]) {
+    return picture_fail(err, SN_ERR_USAGE, "%s: found %d:%d, there are frames %d to %d",
+                        r->o->frame ? "--frame" : "--frames", wanted[0], wanted[1], first, last);
   }
-  if (!(fabs(azimuth) <= 3600) || !(fabs(elevation) <= 90)) {
-    return fail(err, SN_ERR_USAGE, "--camera: expected an elevation between -90 and 90 degrees");
+  range[0] = (uint32_t)(wanted[0] - first);
+  range[1] = (uint32_t)(wanted[1] - first);
+  return SN_OK;
+}
+
+// Of a sheet up to twelve (eight beside another), evenly chosen, the first and the last among them.
+static sn_status choose_frames(render* r, sn_error* err) {
+  uint32_t range[2] = {0, 0};
+  sn_status status = choose_range(r, range, err);
+  if (status != SN_OK) return status;
+  uint32_t count = range[1] - range[0] + 1;
+  uint32_t most = r->panel_count > 1 ? SHEET_TILES_BESIDE : SHEET_TILES;
+  if (r->o->tiles) most = (uint32_t)r->o->tiles;
+  r->drawn_count = r->is_sheet && count > most ? most : count;
+  r->frames = malloc(r->drawn_count * sizeof *r->frames);
+  if (!r->frames) return picture_fail(err, SN_ERR_MEMORY, "out of memory");
+  for (uint32_t k = 0; k < r->drawn_count; ++k) {
+    uint32_t step =
+        r->drawn_count > 1 ? (uint32_t)((uint64_t)k * (count - 1) / (r->drawn_count - 1)) : 0;
+    r->frames[k] = range[0] + step;
   }
-  p->view = sn_view_make(p->scene->up, azimuth, elevation);
-  for (uint32_t f = 0; f < p->frame_count; ++f) {
-    sn_status status = load_bodies(p, f, err);
+  return SN_OK;
+}
+
+// ---- Framing
+
+static sn_status include_frame(render* r, int k, uint32_t index, float* positions, sn_error* err) {
+  const panel* p = &r->panels[k];
+  const int up = (int)p->run->scene->up;
+  // The ground is below everything.
+  if (r->plan.colliders && p->kind != PANEL_REST) {
+    r->lowest[k] = fmin(r->lowest[k], around_lowest(p->run, run_frame_at(p->run, index)));
+  }
+  for (uint32_t b = 0; b < panel_body_count(p); ++b) {
+    uint32_t count = p->run->bodies[b].mesh->vertex_count;
+    sn_status status = panel_positions(p, b, index, positions, err);
     if (status != SN_OK) return status;
-    for (uint32_t b = 0; b < p->scene->body_count; ++b) {
-      sn_view_include(&p->view, p->bodies[b].positions, p->bodies[b].mesh->vertex_count);
+    sn_view_include(&r->views[k], positions, count);
+    for (uint32_t v = 0; v < count; ++v) {
+      double height = positions[3 * (size_t)v + up];
+      if (isfinite(height)) r->lowest[k] = fmin(r->lowest[k], height);
     }
   }
   return SN_OK;
 }
 
-static void label_tile(picture* p, const int rectangle[4], const char* text) {
-  sn_image_draw_text(&p->image, rectangle[0] + 10, rectangle[1] + 10, 2, (sn_colour){80, 85, 100},
-                     text);
+static void join_views(sn_view* a, const sn_view* b) {
+  a->shown.lo.x = fmin(a->shown.lo.x, b->shown.lo.x);
+  a->shown.lo.y = fmin(a->shown.lo.y, b->shown.lo.y);
+  a->shown.lo.z = fmin(a->shown.lo.z, b->shown.lo.z);
+  a->shown.hi.x = fmax(a->shown.hi.x, b->shown.hi.x);
+  a->shown.hi.y = fmax(a->shown.hi.y, b->shown.hi.y);
+  a->shown.hi.z = fmax(a->shown.hi.z, b->shown.hi.z);
 }
 
-static sn_status draw_frame(picture* p, uint32_t index, const int rectangle[4], sn_error* err) {
-  char label[32];
-  sn_status status = load_frame(p, index, err);
+// What moves is seen from one place in all panels; what is at rest may be elsewhere and has its own.
+static void share_views(render* r) {
+  int first = -1;
+  for (int k = 0; k < r->panel_count; ++k) {
+    if (r->panels[k].kind == PANEL_REST) continue;
+    if (first < 0) first = k;
+    join_views(&r->views[first], &r->views[k]);
+    r->lowest[first] = fmin(r->lowest[first], r->lowest[k]);
+  }
+  for (int k = 0; k < r->panel_count; ++k) {
+    if (r->panels[k].kind == PANEL_REST) continue;
+    r->views[k] = r->views[first];
+    r->lowest[k] = r->lowest[first];
+  }
+}
+
+static uint32_t most_vertices(const render* r) {
+  uint32_t most = 1;
+  for (int k = 0; k < r->panel_count; ++k) {
+    for (uint32_t b = 0; b < panel_body_count(&r->panels[k]); ++b) {
+      uint32_t count = r->panels[k].run->bodies[b].mesh->vertex_count;
+      most = count > most ? count : most;
+    }
+  }
+  return most;
+}
+
+// All frames of the bodies are to be seen, colliders only as far as they come into the picture.
+static sn_status set_views(render* r, sn_error* err) {
+  double angles[2];
+  sn_quality quality = SN_QUALITY_PREVIEW;
+  sn_status status = read_camera(r->o->camera, angles, err);
+  if (status == SN_OK && r->o->quality) status = read_quality(r->o->quality, &quality, err);
+  if (status != SN_OK) return status;
+  float* positions = malloc(3 * sizeof *positions * (size_t)most_vertices(r));
+  if (!positions) return picture_fail(err, SN_ERR_MEMORY, "out of memory");
+  for (int k = 0; k < r->panel_count && status == SN_OK; ++k) {
+    r->views[k] = sn_view_make(r->panels[k].run->scene->up, angles[0], angles[1]);
+    r->views[k].quality = quality;
+    r->views[k].pool = r->pool;
+    r->lowest[k] = INFINITY;
+    for (uint32_t f = 0; f < r->frame_count && status == SN_OK; ++f) {
+      status = include_frame(r, k, f, positions, err);
+    }
+  }
+  free(positions);
+  share_views(r);
+  return status;
+}
+
+static sn_status set_size(render* r, sn_error* err) {
+  int most = 1920 / r->panel_count, side = most < 720 ? most : 720;
+  r->size[0] = r->panel_count > 1 ? side * r->panel_count : r->is_movie ? 1280 : 1200;
+  r->size[1] = r->panel_count > 1 || r->is_movie ? 720 : 900;
+  if (r->is_sheet) r->size[0] = r->size[1] = TILE;
+  if (r->o->size) {
+    sn_status status = read_size(r->o->size, r->size, err);
+    if (status != SN_OK) return status;
+  }
+  r->text_scale = r->size[0] >= 480 || r->size[1] >= 320 ? 2 : 1;
+  bool has_scale = r->plan.show != SHOW_SKIN && r->plan.show != SHOW_CELLS;
+  bool has_legend = has_scale || r->plan.show == SHOW_CELLS || r->plan.slice.on;
+  if (has_legend && !has_scale) {
+    r->legend = cut_draw_legend(&r->run, 0, 0, r->text_scale, NULL);
+  } else if (has_scale) {
+    double factor;
+    int letters = (int)strlen(show_title(&r->plan, &factor));
+    r->legend = (letters > 9 ? letters : 9) * 6 * r->text_scale + 12 * r->text_scale;
+  }
+  if (r->o->no_labels) r->legend = 0;
+  int panels_width = r->is_sheet ? r->size[0] : (r->size[0] - r->legend) / r->panel_count;
+  if (panels_width < 16) {
+    return picture_fail(err, SN_ERR_USAGE, "--size: %d x %d leaves no room for %d panels%s",
+                        r->size[0], r->size[1], r->panel_count, has_legend ? " and a legend" : "");
+  }
+  return SN_OK;
+}
+
+// ---- Drawing
+
+static void label_tile(render* r, const int tile[4], const char* text) {
+  if (r->o->no_labels) return;
+  sn_image_draw_text(&r->image, tile[0] + 5 * r->text_scale, tile[1] + 5 * r->text_scale,
+                     r->text_scale, (sn_colour){80, 85, 100}, text);
+}
+
+static sn_status draw_panel(render* r, int k, uint32_t index, const int tile[4], sn_error* err) {
+  const panel* p = &r->panels[k];
+  char label[256];
+  sn_status status = panel_gather(&r->plan, p, index, &r->views[k], r->lowest[k], &r->list, err);
   if (status == SN_OK) {
-    status = sn_image_draw_surfaces(&p->image, rectangle, &p->view, p->surfaces,
-                                    p->collider_count + p->scene->body_count, err);
+    status =
+        sn_image_draw_surfaces(&r->image, tile, &r->views[k], r->list.surfaces, r->list.count, err);
   }
-  snprintf(label, sizeof label, "frame %d", frame_at(p, index));
-  label_tile(p, rectangle, label);
+  int frame = run_frame_at(p->run, index);
+  if (r->panel_count == 1 || (k == 0 && r->is_sheet && !r->other.scene)) {
+    snprintf(label, sizeof label, "frame %d", frame);
+  } else if (p->kind == PANEL_REST || (k > 0 && r->is_sheet)) {
+    snprintf(label, sizeof label, "%s", p->title);
+  } else {
+    snprintf(label, sizeof label, "%s, frame %d", p->title, frame);
+  }
+  label_tile(r, tile, label);
   return status;
 }
 
-// The first body as the other cache has it, among the colliders of the frame above.
-static sn_status draw_beside(const render_options* o, picture* p, uint32_t index,
-                             const int rectangle[4], sn_error* err) {
-  const drawn_body* body = &p->bodies[0];
-  sn_status status = load_positions(p, o->beside, index, body->mesh->vertex_count, p->other, err);
+// At the right of the picture, which leaves room for it; of a sheet, on a strip of its own.
+static sn_status draw_legend(render* r, sn_error* err) {
+  if (!r->legend) return SN_OK;
+  const int s = r->text_scale;
+  const int strip[4] = {r->image.width - r->legend, 0, r->legend, r->image.height};
+  double factor;
+  const char* title = show_title(&r->plan, &factor);
+  sn_colour_scale scale = {factor * r->plan.scale.low, factor * r->plan.scale.high,
+                           r->plan.scale.is_diverging};
+  if (r->is_sheet) {
+    sn_status status = sn_image_draw_surfaces(&r->image, strip, &r->views[0], NULL, 0, err);
+    if (status != SN_OK) return status;
+  }
+  if (r->plan.show == SHOW_SKIN || r->plan.show == SHOW_CELLS) {
+    cut_draw_legend(&r->run, strip[0], r->image.height / 3, s, &r->image);
+    return SN_OK;
+  }
+  int height = r->image.height > 400 * s ? 320 * s : r->image.height * 4 / 5;
+  const int place[4] = {strip[0] + 3 * s, (r->image.height - height) / 2, strip[2] - 3 * s, height};
+  sn_image_draw_legend(&r->image, place, s, &scale, title);
+  return SN_OK;
+}
+
+// The panels of one frame beside one another.
+static sn_status draw_frame(render* r, uint32_t index, sn_error* err) {
+  int width = r->size[0] - r->legend, left = 0;
+  sn_status status = SN_OK;
+  for (int k = 0; k < r->panel_count && status == SN_OK; ++k) {
+    int right = width * (k + 1) / r->panel_count;
+    // The last one also has the place of the legend, and leaves it free.
+    int legend = k + 1 == r->panel_count ? r->legend : 0, whole = right + legend - left;
+    r->views[k].free_right = (double)legend / whole;
+    status = draw_panel(r, k, index, (int[4]){left, 0, whole, r->size[1]}, err);
+    left = right;
+  }
+  return status == SN_OK ? draw_legend(r, err) : status;
+}
+
+static sn_status draw_single(render* r, const char* out, sn_error* err) {
+  sn_status status = sn_image_create(r->size[0], r->size[1], &r->image, err);
+  if (status == SN_OK) status = draw_frame(r, r->frames[0], err);
+  return status == SN_OK ? sn_image_save_png(&r->image, out, err) : status;
+}
+
+// Panels of a frame below one another, frames in rows.
+static sn_status draw_sheet(render* r, const char* out, sn_error* err) {
+  int tiles = (int)r->drawn_count, columns = tiles <= ONE_ROW ? tiles : SHEET_COLUMNS;
+  int rows = (tiles + columns - 1) / columns, height = r->panel_count * r->size[1];
+  sn_status status =
+      sn_image_create(columns * r->size[0] + r->legend, rows * height, &r->image, err);
+  for (int t = 0; t < tiles && status == SN_OK; ++t) {
+    for (int k = 0; k < r->panel_count && status == SN_OK; ++k) {
+      const int tile[4] = {t % columns * r->size[0], t / columns * height + k * r->size[1],
+                           r->size[0], r->size[1]};
+      status = draw_panel(r, k, r->frames[t], tile, err);
+    }
+    if (status == SN_OK) progress_step(&r->bar, run_frame_at(&r->run, r->frames[t]), t + 1, tiles);
+  }
+  if (status == SN_OK) status = draw_legend(r, err);
+  return status == SN_OK ? sn_image_save_png(&r->image, out, err) : status;
+}
+
+static sn_status draw_movie(render* r, const char* out, sn_error* err) {
+  movie* m = NULL;
+  sn_status status = movie_open(out, r->size[0], r->size[1], r->run.scene->fps, &m, err);
+  if (status == SN_OK) status = sn_image_create(r->size[0], r->size[1], &r->image, err);
+  for (uint32_t k = 0; k < r->drawn_count && status == SN_OK; ++k) {
+    status = draw_frame(r, r->frames[k], err);
+    if (status == SN_OK) status = movie_add(m, &r->image, err);
+    if (status == SN_OK) {
+      progress_step(&r->bar, run_frame_at(&r->run, r->frames[k]), (int)k + 1, (int)r->drawn_count);
+    }
+  }
+  if (status == SN_OK) status = movie_finish(m, err);
+  movie_close(m);
+  return status;
+}
+
+static bool ends_with(const char* text, const char* ending) {
+  size_t length = strlen(text), wanted = strlen(ending);
+  return length >= wanted && strcmp(text + length - wanted, ending) == 0;
+}
+
+static sn_status check_options(const render* r, const char* out, sn_error* err) {
+  const render_options* o = r->o;
+  if (!r->is_movie && !ends_with(out, ".png")) {
+    return picture_fail(err, SN_ERR_USAGE, "-o: found \"%s\", expected FILE.png or FILE.mp4", out);
+  }
+  if (o->frame && (o->frames[0] || o->frames[1])) {
+    return picture_fail(err, SN_ERR_USAGE, "--frame and --frames: expected one of them");
+  }
+  if (o->frame && (r->is_movie || o->sheet)) {
+    return picture_fail(err, SN_ERR_USAGE, "--frame: %s has many; --frames A:B chooses them",
+                        r->is_movie ? "a movie" : "a sheet");
+  }
+  if (o->tiles < 0 || o->tiles > MOST_TILES || (o->tiles && !r->is_sheet)) {
+    return picture_fail(err, SN_ERR_USAGE, "--tiles: expected 1 to %d, for a sheet", MOST_TILES);
+  }
+  if (r->is_movie && o->sheet) {
+    return picture_fail(err, SN_ERR_USAGE, "--sheet: expected FILE.png, found \"%s\"", out);
+  }
+  return SN_OK;
+}
+
+static sn_status draw(render* r, const char* out, sn_error* err) {
+  r->is_movie = ends_with(out, ".mp4");
+  r->is_sheet = !r->is_movie && !r->o->frame;
+  sn_status status = check_options(r, out, err);
+  if (status == SN_OK) {
+    status = progress_start(r->o->progress ? r->o->progress : "bar", r->o->quiet, &r->bar, err);
+  }
+  if (status == SN_OK) status = read_plan(r->o, &r->plan, err);
+  if (status == SN_OK) status = sn_pool_create(r->o->threads, &r->pool, err);
+  if (status == SN_OK) status = open_panels(r, err);
+  if (status == SN_OK) status = choose_frames(r, err);
+  if (status == SN_OK) {
+    status = show_find_range(&r->plan, r->panels, r->panel_count, r->frames, r->drawn_count, err);
+  }
+  if (status == SN_OK) status = set_size(r, err);
+  if (status == SN_OK) status = set_views(r, err);
   if (status != SN_OK) return status;
-  p->surfaces[p->collider_count].positions = p->other;
-  status = sn_image_draw_surfaces(&p->image, rectangle, &p->view, p->surfaces,
-                                  p->collider_count + 1, err);
-  p->surfaces[p->collider_count].positions = body->positions;
-  const char* slash = strrchr(o->beside, '/');
-  label_tile(p, rectangle, slash ? slash + 1 : o->beside);
-  return status;
+  if (r->is_movie) return draw_movie(r, out, err);
+  return r->is_sheet ? draw_sheet(r, out, err) : draw_single(r, out, err);
 }
 
-static sn_status open_beside(const render_options* o, picture* p, sn_error* err) {
-  sn_pc2_info info;
-  if (!o->beside) return SN_OK;
-  sn_status status = sn_pc2_read_info(o->beside, &info, err);
-  if (status != SN_OK) return status;
-  if (info.vertex_count != p->bodies[0].info.vertex_count) {
-    return fail(err, SN_ERR_INPUT, "--beside: the cache is of a mesh with other vertices");
-  }
-  if (info.frame_count < p->frame_count) p->frame_count = info.frame_count;
-  p->other = malloc(sizeof(float) * 3 * info.vertex_count);
-  return p->other ? SN_OK : fail(err, SN_ERR_MEMORY, "out of memory");
+static void destroy(render* r) {
+  list_destroy(&r->list);
+  free(r->frames);
+  sn_image_destroy(&r->image);
+  run_destroy(&r->run);
+  run_destroy(&r->other);
+  sn_pool_destroy(r->pool);
 }
 
-static sn_status draw_single(const render_options* o, picture* p, sn_error* err) {
-  int index = o->frame - (int)p->bodies[0].info.first_frame;
-  if (index < 0 || index >= (int)p->frame_count) {
-    return fail(err, SN_ERR_USAGE, "--frame: the cache has no such frame");
+static int render_folder(render_options* o, const text_list* words) {
+  char standard[PICTURE_PATH];
+  const char* out = o->out;
+  sn_error err = {0};
+  if (words->count != 1) {
+    fprintf(stderr, "sinew: render: expected the folder of a run; sinew render --help says more\n");
+    return SN_ERR_USAGE;
   }
-  int tile[4] = {0, 0, SINGLE, SINGLE * 3 / 4};
-  int height = o->beside ? 2 * tile[3] : tile[3];
-  sn_status status = sn_image_create(tile[2], height, &p->image, err);
-  if (status == SN_OK) status = draw_frame(p, (uint32_t)index, tile, err);
-  tile[1] += tile[3];
-  if (o->beside && status == SN_OK) status = draw_beside(o, p, (uint32_t)index, tile, err);
-  return status;
-}
-
-// Up to twelve frames (eight beside another cache), evenly chosen, the first and the last among them.
-static sn_status draw_sheet(const render_options* o, picture* p, sn_error* err) {
-  uint32_t most = o->beside ? SHEET_TILES_BESIDE : SHEET_TILES;
-  uint32_t tiles = p->frame_count < most ? p->frame_count : most;
-  int columns = tiles < SHEET_COLUMNS ? (int)tiles : SHEET_COLUMNS;
-  int rows = ((int)tiles + columns - 1) / columns, height = o->beside ? 2 * TILE : TILE;
-  sn_status status = sn_image_create(columns * TILE, rows * height, &p->image, err);
-  for (uint32_t t = 0; t < tiles && status == SN_OK; ++t) {
-    uint32_t index = tiles > 1 ? t * (p->frame_count - 1) / (tiles - 1) : 0;
-    int tile[4] = {(int)t % columns * TILE, (int)t / columns * height, TILE, TILE};
-    status = draw_frame(p, index, tile, err);
-    tile[1] += TILE;
-    if (o->beside && status == SN_OK) status = draw_beside(o, p, index, tile, err);
+  o->folder = words->items[0];
+  if (!out) {
+    snprintf(standard, sizeof standard, "%s/%s", o->folder, o->frame ? "frame.png" : "sheet.png");
+    out = standard;
   }
-  return status;
-}
-
-static sn_status draw(const render_options* o, picture* p, sn_error* err) {
-  char path[MAX_PATH];
-  snprintf(path, sizeof path, "%s/scene.json", o->folder);
-  sn_status status = sn_scene_load(path, NULL, 0, &p->scene, err);
-  if (status != SN_OK) return status;
-  if (!o->no_colliders) p->collider_count = p->scene->collider_count;
-  p->bodies = calloc(p->scene->body_count, sizeof *p->bodies);
-  p->colliders = calloc(p->collider_count + 1, sizeof *p->colliders);
-  p->surfaces = calloc(p->collider_count + p->scene->body_count, sizeof *p->surfaces);
-  if (!p->bodies || !p->colliders || !p->surfaces) {
-    return fail(err, SN_ERR_MEMORY, "out of memory");
-  }
-  for (uint32_t b = 0; b < p->scene->body_count && status == SN_OK; ++b) {
-    status = open_body(o, p, b, err);
-  }
-  if (status == SN_OK && p->frame_count == 0) {
-    status = fail(err, SN_ERR_INPUT, "the caches have no frame yet; run the scene first");
-  }
-  if (status == SN_OK) status = open_beside(o, p, err);
-  if (status == SN_OK) status = set_view(o, p, err);
-  if (status == SN_OK) status = o->frame ? draw_single(o, p, err) : draw_sheet(o, p, err);
-  return status == SN_OK ? sn_image_save_png(&p->image, o->out, err) : status;
-}
-
-static void destroy(picture* p) {
-  for (uint32_t b = 0; p->bodies && b < p->scene->body_count; ++b) {
-    free(p->bodies[b].positions);
-    free(p->bodies[b].marks);
-  }
-  for (uint32_t c = 0; p->colliders && c < p->collider_count; ++c) close_collider(&p->colliders[c]);
-  free(p->other);
-  free(p->colliders);
-  free(p->bodies);
-  free(p->surfaces);
-  sn_image_destroy(&p->image);
-  sn_scene_destroy(p->scene);
+  listen_to_log(o->quiet);
+  render r = {.o = o};
+  sn_status status = draw(&r, out, &err);
+  progress_end(&r.bar, &err);
+  destroy(&r);
+  if (status != SN_OK) return report_error(&err);
+  printf("%s\n", out);
+  return SN_OK;
 }
 
 int command_render(int argc, char** argv) {
   render_options o = {0};
   const option table[] = {
-      {"-o", OPTION_TEXT, "FILE.png", "the picture (default: DIR/sheet.png or DIR/frame.png)",
+      {"-o", OPTION_TEXT, "FILE", "FILE.png or FILE.mp4 (default: DIR/sheet.png or DIR/frame.png)",
        &o.out},
-      {"--frame", OPTION_INT, "N", "one frame instead of a sheet of twelve", &o.frame},
-      {"--camera", OPTION_TEXT, "A,E", "azimuth and elevation in degrees (default 30,15)",
+      {"--frame", OPTION_INT, "N", "one frame", &o.frame},
+      {"--frames", OPTION_RANGE, "A:B", "these frames in a sheet or movie (default: all)",
+       &o.frames},
+      {"--sheet", OPTION_FLAG, NULL, "twelve frames on a sheet: what happens without --frame",
+       &o.sheet},
+      {"--tiles", OPTION_INT, "N", "frames on a sheet (default 12, with panels 8)", &o.tiles},
+      {"--camera", OPTION_TEXT, "VIEW",
+       "front, side, top, three-quarter, or azimuth and elevation in degrees (default 30,15)",
        &o.camera},
-      {"--beside", OPTION_TEXT, "FILE.pc2", "draw this cache of the first body below", &o.beside},
+      {"--size", OPTION_TEXT, "WxH", "of the picture or movie, of a tile of a sheet, in pixels",
+       &o.size},
+      {"--quality", OPTION_TEXT, "NAME", "preview (default), good or best", &o.quality},
+      {"--show", OPTION_TEXT, "WHAT",
+       "strain, stress, J, pressure, activation, cells, displacement or penetration as colours",
+       &o.show},
+      {"--range", OPTION_TEXT, "LOW:HIGH", "of the colours, in SI units (default: what suits)",
+       &o.range},
+      {"--slice", OPTION_TEXT, "AXIS:OFFSET",
+       "cut through the cells: x, y or z, and how far from the middle", &o.slice},
+      {"--panels", OPTION_TEXT, "LIST", "of rest, skinned, simulated, beside one another",
+       &o.panels},
+      {"--beside", OPTION_TEXT, "PATH", "one panel more: another run, or a cache of the first body",
+       &o.beside},
+      {"--bones", OPTION_FLAG, NULL, "show the bones through the skin", &o.bones},
+      {"--muscles", OPTION_FLAG, NULL, "show the muscles through the skin", &o.muscles},
       {"--no-colliders", OPTION_FLAG, NULL, "leave out what bodies touch", &o.no_colliders},
+      {"--no-ground", OPTION_FLAG, NULL, "no ground where the scene has none", &o.no_ground},
+      {"--no-labels", OPTION_FLAG, NULL, "no frame numbers and no legend", &o.no_labels},
+      {"--threads", OPTION_INT, "N", "0: one a processor; never changes the picture", &o.threads},
+      {"--progress", OPTION_TEXT, "KIND", "bar (default), json or openjd", &o.progress},
+      {"--quiet", OPTION_FLAG, NULL, "no progress and no warnings", &o.quiet},
       {"--help", OPTION_FLAG, NULL, "this text", &o.help},
       {NULL, OPTION_FLAG, NULL, NULL, NULL},
   };
   sn_error err = {0};
   text_list words = {0};
-  char out[MAX_PATH];
   if (options_parse(table, argc, argv, &words, &err) != SN_OK) return report_error(&err);
   if (o.help) {
     options_print_help("sinew render DIR [options]", "Draw what a run left in DIR.", table);
     return SN_OK;
   }
-  if (words.count != 1) {
-    fprintf(stderr, "sinew: render: expected the folder of a run; sinew render --help says more\n");
-    return SN_ERR_USAGE;
-  }
-  o.folder = words.items[0];
-  if (!o.out) {
-    snprintf(out, sizeof out, "%s/%s", o.folder, o.frame ? "frame.png" : "sheet.png");
-    o.out = out;
-  }
-  listen_to_log(false);
-  picture p = {0};
-  sn_status status = draw(&o, &p, &err);
-  destroy(&p);
-  if (status != SN_OK) return report_error(&err);
-  printf("%s\n", o.out);
-  return SN_OK;
+  return render_folder(&o, &words);
 }

@@ -30,7 +30,7 @@ static void print_share(double share) {
 
 sn_status progress_start(const char* name, bool quiet, progress* p, sn_error* err) {
   static const char* const NAMES[] = {"bar", "json", "openjd"};
-  *p = (progress){.kind = PROGRESS_NONE, .terminal = isatty(STDERR_FILENO)};
+  *p = (progress){.kind = PROGRESS_NONE, .terminal = isatty(STDERR_FILENO), .started = now()};
   for (int k = 0; k < 3; ++k) {
     if (strcmp(name, NAMES[k]) != 0) continue;
     p->kind = quiet ? PROGRESS_NONE : (progress_kind)k;
@@ -58,12 +58,17 @@ static void format_time(double seconds, char text[32]) {
   }
 }
 
-static void print_line(const progress* p, const sn_frame_stats* stats, double share, double left) {
-  int krylov = 0, filled = (int)(share * BAR_WIDTH);
-  for (int k = 0; k < stats->newton; ++k) krylov += stats->krylov[k];
-  char bar[BAR_WIDTH + 1], left_text[32];
+static void fill_bar(char bar[BAR_WIDTH + 1], double share) {
+  int filled = (int)(share * BAR_WIDTH);
   for (int i = 0; i < BAR_WIDTH; ++i) bar[i] = i < filled ? '#' : '.';
   bar[BAR_WIDTH] = 0;
+}
+
+static void print_line(const progress* p, const sn_frame_stats* stats, double share, double left) {
+  int krylov = 0;
+  for (int k = 0; k < stats->newton; ++k) krylov += stats->krylov[k];
+  char bar[BAR_WIDTH + 1], left_text[32];
+  fill_bar(bar, share);
   format_time(left, left_text);
   const char* note = stats->converged ? "" : "  not converged";
   if (p->terminal) {
@@ -94,6 +99,32 @@ void progress_frame(progress* p, const sn_frame_stats* stats) {
     char text[128];
     snprintf(text, sizeof text, "frame %d of %d, %.2f s%s", stats->frame, p->last, stats->seconds,
              stats->converged ? "" : ", not converged");
+    print_share(share);
+    print_openjd("status", text);
+  }
+}
+
+void progress_step(progress* p, int frame, int done, int total) {
+  double share = (double)done / total, passed = now() - p->started,
+         left = passed / done * (total - done);
+  char bar[BAR_WIDTH + 1], left_text[32];
+  p->done = done;
+  fill_bar(bar, share);
+  format_time(left, left_text);
+  if (p->kind == PROGRESS_BAR && p->terminal) {
+    fprintf(stderr, "\r\033[K[%s] frame %d  %3.0f %%  %.2f s/frame  %s left", bar, frame,
+            100 * share, passed / done, left_text);
+  } else if (p->kind == PROGRESS_BAR) {
+    fprintf(stderr, "frame %d  %.0f %%  %.2f s/frame  %s left\n", frame, 100 * share, passed / done,
+            left_text);
+  } else if (p->kind == PROGRESS_JSON) {
+    printf("{\"frame\": %d, \"done\": %d, \"total\": %d, \"seconds\": %.3f}\n", frame, done, total,
+           passed);
+    fflush(stdout);
+    clearerr(stdout);
+  } else if (p->kind == PROGRESS_OPENJD) {
+    char text[64];
+    snprintf(text, sizeof text, "frame %d, %d of %d", frame, done, total);
     print_share(share);
     print_openjd("status", text);
   }

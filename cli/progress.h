@@ -26,6 +26,8 @@ sn_status progress_start(const char* name, bool quiet, progress* p, sn_error* er
 // The frames of the run, once they are known.
 void progress_frames(progress* p, int first, int last);
 void progress_frame(progress* p, const sn_frame_stats* stats);
+// Of work that is no simulation: step `done` of `total`, which was about this frame, is finished.
+void progress_step(progress* p, int frame, int done, int total);
 // Close the line, if one is open.
 void progress_break(progress* p);
 // The same, and tell a farm how it ended.

@@ -5,14 +5,15 @@
 # altogether, for machines set up another way.
 set -eu
 
-# library: scene files, checksums, pictures, packed arrays of FBX; tests; the web server of the viewer
-libraries="libjansson-dev libxxhash-dev libpng-dev zlib1g-dev libcmocka-dev libcivetweb-dev"
+# library: scene files, checksums, pictures, packed arrays of FBX, ray tracing; tests; the web server of
+# the viewer
+libraries="libjansson-dev libxxhash-dev libpng-dev zlib1g-dev libembree-dev libcmocka-dev libcivetweb-dev"
 # build; second compiler with its sanitizers; lints
 programs="cmake ninja-build pkg-config clang libclang-rt-14-dev clang-format clang-tidy cppcheck python3 python3-numpy"
 # solvers to compare with, and a fast BLAS for them; nothing of Sinew itself links them
 peers="libhypre-dev libpetsc-real-dev libsuitesparse-dev libopenblas0-serial"
 # what results are held against; tests that want one are skipped without
-test_programs="blender chromium python3-numpy python3-vtk9"
+test_programs="blender chromium ffmpeg python3-numpy python3-vtk9"
 # packages of npm: the viewer's page and what makes it, without which the program has no page; those of
 # the tests, which are skipped without
 npm_packages="esbuild@0.28.2 three@0.187.0 playwright-core@1.65.0 gltf-validator tinyusdz@0.9.0-rc10"
@@ -64,6 +65,8 @@ check_elsewhere() {
   for module in jansson libxxhash libpng zlib cmocka; do
     pkg-config --exists "$module" 2>/dev/null || missing="$missing $module"
   done
+  # Embree has no file for pkg-config; the build asks CMake, this the preprocessor.
+  echo '#include <embree3/rtcore.h>' | "${CC:-cc}" -E - >/dev/null 2>&1 || missing="$missing embree3"
   [ -z "$missing" ] && return 0
   say "this is not a Debian system, so nothing was installed. Missing:$missing"
   say "the packages on Debian are: $libraries $programs"

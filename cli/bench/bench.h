@@ -9,6 +9,8 @@
 #define BENCH_PATH 4096
 #define BENCH_NAME 48
 
+#define BENCH_MOST_ELEMENTS 4000000  // unless --max-elements says another number
+
 typedef struct bench_options {
   const char* surface;  // NULL: the built-in animal
   const char* scene;    // of `character`; NULL: the demo's
@@ -59,6 +61,7 @@ sn_status bench_spike(bench_run* run, sn_error* err);
 sn_status bench_threads(bench_run* run, sn_error* err);
 sn_status bench_character(bench_run* run, sn_error* err);
 sn_status bench_contact(bench_run* run, sn_error* err);
+sn_status bench_render(bench_run* run, sn_error* err);
 sn_status bench_peers(bench_run* run, sn_error* err);
 
 // ---- The demo's character (character.c)
@@ -130,7 +133,9 @@ typedef struct bench_body {
   size_t bytes_before;                   // that the library held already
 } bench_body;
 
-// A stout animal with limbs, tail and ears, about 1 m tall; or the surface of the options.
+// A stout animal with limbs, tail and ears, about 1 m tall. @param cell about the edge of its triangles
+sn_status bench_make_animal(double cell, sn_mesh* mesh, sn_error* err);
+// The animal, or the surface of the options.
 sn_status bench_load_surface(const bench_run* run, sn_mesh* mesh, sn_error* err);
 // Extent of a mesh along an axis, m.
 double bench_side(const sn_mesh* mesh, int axis);

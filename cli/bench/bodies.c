@@ -4,7 +4,7 @@
 
 #include "bench.h"
 
-static sn_status make_animal(sn_mesh* mesh, sn_error* err) {
+sn_status bench_make_animal(double cell, sn_mesh* mesh, sn_error* err) {
   static const sn_round_cone CONES[] = {
       {{0, 0.45, 0}, {0, 0.62, 0.02}, 0.19, 0.16},         // trunk
       {{0, 0.80, 0.04}, {0, 0.86, 0.14}, 0.11, 0.07},      // head, snout
@@ -20,11 +20,12 @@ static sn_status make_animal(sn_mesh* mesh, sn_error* err) {
       {{0.07, 0.92, 0.02}, {0.13, 1.04, -0.02}, 0.035, 0.02},  // ears
       {{-0.07, 0.92, 0.02}, {-0.13, 1.04, -0.02}, 0.035, 0.02},
   };
-  return sn_mesh_from_round_cones(CONES, sizeof CONES / sizeof *CONES, 0.05, 0.012, mesh, err);
+  return sn_mesh_from_round_cones(CONES, sizeof CONES / sizeof *CONES, 0.05, cell, mesh, err);
 }
 
 sn_status bench_load_surface(const bench_run* run, sn_mesh* mesh, sn_error* err) {
-  return run->o->surface ? sn_mesh_load(run->o->surface, mesh, err) : make_animal(mesh, err);
+  return run->o->surface ? sn_mesh_load(run->o->surface, mesh, err)
+                         : bench_make_animal(0.012, mesh, err);
 }
 
 double bench_side(const sn_mesh* mesh, int axis) {

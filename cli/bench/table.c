@@ -77,6 +77,11 @@ const bench BENCHES[] = {
      "  contacts            points of skin that touch something, the mean of the frames\n"
      "  seconds_per_frame   with inertia, to the scene's tolerance",
      bench_contact},
+    {"render", "a ray traced picture of 100,000 triangles on a floor, 1280 x 720",
+     "At preview quality and, if not --quick, at good.\n"
+     "  seconds_per_frame   all of it, from triangles to pixels, the fastest of three\n"
+     "  rays_per_s          from the eye, to the sun and to the sky, on all threads",
+     bench_render},
     {"peers", "other solvers on the same matrix, one core each",
      "A uniform cube of 32^3 and 64^3 cells, one face clamped, Poisson's ratio 0.3, to a relative\n"
      "residual of 1e-6: PETSc's geometric and algebraic multigrid, hypre's BoomerAMG, CG with the\n"

@@ -38,7 +38,10 @@ typedef struct sn_colour {
   uint8_t r, g, b;
 } sn_colour;
 
-/// Where to look from, in mild perspective, and what to show.
+/// How much work goes into a picture: 4, 16 or 64 rays a pixel, each with light from sun and sky.
+typedef enum sn_quality { SN_QUALITY_PREVIEW, SN_QUALITY_GOOD, SN_QUALITY_BEST } sn_quality;
+
+/// Where to look from, in mild perspective, what to show, and how.
 typedef struct sn_view {
   sn_up up;  ///< which axis points up in the picture
   /// Around the up axis, counter-clockwise seen from above. 0 looks from the positive end of the
@@ -48,6 +51,11 @@ typedef struct sn_view {
   /// What the picture is fitted to, along the axes of the view: to the right, up and towards the
   /// eye, metres. Grown by sn_view_include.
   sn_box shown;
+  double
+      free_right;  ///< share of the picture's width, at its right, that what is shown leaves free
+  sn_quality quality;   ///< Default preview.
+  sn_pool* pool;        ///< whose threads draw; NULL: the caller's. They never change the picture.
+  uint64_t* ray_count;  ///< NULL, or a number that grows by the rays that were followed
 } sn_view;
 
 /// A view that shows nothing yet.
@@ -61,8 +69,14 @@ SN_API void sn_view_include(sn_view* view, const float* positions, uint32_t vert
 typedef enum sn_look {
   SN_LOOK_FLESH,  ///< with a sheen, and light below the skin
   SN_LOOK_SOLID,  ///< dull; flesh behind it shines through
-  SN_LOOK_FLOOR   ///< dull; seen from its outer side only
+  SN_LOOK_FLOOR,  ///< as bright as the background where no shadow falls; seen from its outer side only
+  SN_LOOK_BONE,  ///< dull
+  SN_LOOK_DATA,  ///< evenly lit, so that colours are those of a legend
+  SN_LOOK_GHOST  ///< a thin skin, through which the inside is seen
 } sn_look;
+
+/// Lines along the edges of a triangle: from its first corner to the second, and on.
+typedef enum sn_edges { SN_EDGE_FIRST = 1, SN_EDGE_SECOND = 2, SN_EDGE_THIRD = 4 } sn_edges;
 
 /// A surface to draw. Triangles with a corner that is not finite, behind the eye or very far
 /// from what the view shows are left out.
@@ -77,7 +91,24 @@ typedef struct sn_drawn_surface {
   /// above 0.5, `mark` replaces `base`. See sn_mesh_mark_group.
   const float* marks;
   sn_colour mark;
+  /// NULL, or the colour of each vertex instead of `base`, taken as linear between them (vertex_count).
+  const sn_colour* colours;
+  /// NULL, or which edges of each triangle are drawn as thin dark lines, bits of sn_edges
+  /// (triangle_count).
+  const uint8_t* edges;
+  /// NULL, or a number at each vertex (vertex_count), taken as linear between them: where it is above 0,
+  /// the surface is cut away.
+  const float* cut;
 } sn_drawn_surface;
+
+/// Colours that stand for numbers. Equal steps of the number look like equal steps of colour.
+typedef struct sn_colour_scale {
+  double low, high;   ///< numbers beyond them have the colour of the end
+  bool is_diverging;  ///< pale in the middle, blue below and red above it; else from dark to light
+} sn_colour_scale;
+
+/// The colour of a number; grey for one that is none.
+SN_API sn_colour sn_scale_colour(const sn_colour_scale* scale, double value);
 
 /// How far each vertex lies in a group, from 0 to 1, evened out so that the line where it is 0.5
 /// follows the border of the group smoothly.
@@ -85,7 +116,7 @@ typedef struct sn_drawn_surface {
 SN_API sn_status sn_mesh_mark_group(const sn_mesh* mesh, const sn_mesh_group* group, float* marks,
                                     sn_error* err);
 
-/// The surface of a collider as pictures need it: placed by `pose`, fine enough to take soft shadows
+/// The surface of a collider as pictures need it: placed by `pose`, round where it is round,
 /// and cut off where it would have faded; `mesh` is zeroed where nothing is left. A plane becomes a disc around
 /// what the view shows. Draw it as SN_LOOK_FLOOR if it is a plane, else as SN_LOOK_SOLID.
 SN_API sn_status sn_mesh_from_collider(const sn_collider_desc* collider, const sn_rigid* pose,
@@ -104,16 +135,21 @@ SN_API sn_colour sn_colour_dark(void);
 SN_API sn_status sn_image_create(int width, int height, sn_image* image, sn_error* err);
 /// Frees and zeroes `image`. A zeroed image is fine.
 SN_API void sn_image_destroy(sn_image* image);
-/// Draw surfaces, smooth-shaded, hiding one another, over a light background into the rectangle
-/// (left, top, width, height), which must lie within `image`.
+/// Draw surfaces by ray tracing, smooth-shaded, in the light of a soft sun and of the sky, over a light
+/// background into the rectangle (left, top, width, height), which must lie within `image`. The same
+/// arguments give the same picture, on any number of threads.
 SN_API sn_status sn_image_draw_surfaces(sn_image* image, const int rectangle[4],
                                         const sn_view* view, const sn_drawn_surface* surfaces,
                                         uint32_t surface_count, sn_error* err);
-/// Draw one line of text with its upper left corner at (left, top); what lies outside is cut. Small
-/// letters are drawn as capitals. A letter takes 6 x `scale` pixels in width, 7 x `scale` in
+/// Draw one line of text with its upper left corner at (left, top); what lies outside is cut. A letter takes 6 x `scale` pixels in width, 7 x `scale` in
 /// height.
 SN_API void sn_image_draw_text(sn_image* image, int left, int top, int scale, sn_colour colour,
                                const char* text);
+/// Draw what the colours of a scale stand for, as an upright bar with numbers to its right: `title` above
+/// it, all within the rectangle (left, top, width, height) as far as there is room.
+/// @param text_scale as in sn_image_draw_text
+SN_API void sn_image_draw_legend(sn_image* image, const int rectangle[4], int text_scale,
+                                 const sn_colour_scale* scale, const char* title);
 /// Write a PNG file, whole or not at all.
 SN_API sn_status sn_image_save_png(const sn_image* image, const char* path, sn_error* err);
 

@@ -31,7 +31,10 @@ static sn_vec3 to_scene(const view_axes* axes, sn_vec3 p) {
 }
 
 sn_view sn_view_make(sn_up up, double azimuth_deg, double elevation_deg) {
-  return (sn_view){up, azimuth_deg, elevation_deg, sn_box_empty()};
+  return (sn_view){.up = up,
+                   .azimuth_deg = azimuth_deg,
+                   .elevation_deg = elevation_deg,
+                   .shown = sn_box_empty()};
 }
 
 void sn_view_include(sn_view* view, const float* positions, uint32_t vertex_count) {
@@ -77,8 +80,9 @@ sn_camera sn_camera_fit(const sn_view* view, int width, int height) {
   sn_box seen = seen_box(&camera, &axes, shown);
   double room = 1 - 2 * MARGIN, least = 1e-3;
   double across = fmax(seen.hi.x - seen.lo.x, least), along = fmax(seen.hi.y - seen.lo.y, least);
-  camera.focal = fmin(room * width / across, room * height / along);
-  camera.centre_x = 0.5 * width - camera.focal * 0.5 * (seen.lo.x + seen.hi.x);
+  double taken = (1 - view->free_right) * width;
+  camera.focal = fmin(room * taken / across, room * height / along);
+  camera.centre_x = 0.5 * taken - camera.focal * 0.5 * (seen.lo.x + seen.hi.x);
   camera.centre_y = 0.5 * height - camera.focal * 0.5 * (seen.lo.y + seen.hi.y);
   return camera;
 }
@@ -93,6 +97,10 @@ bool sn_camera_project(const sn_camera* camera, sn_vec3 place, sn_vec3* pixel) {
   pixel->y = camera->centre_y - camera->focal * sn_dot(offset, camera->up) / depth;
   pixel->z = 1 / depth;
   return true;
+}
+
+sn_vec3 sn_camera_space(const sn_camera* camera, sn_vec3 place) {
+  return sn_scale(1 / camera->radius, sn_sub(place, camera->middle));
 }
 
 sn_vec3 sn_camera_to_eye(const sn_camera* camera, double x, double y) {

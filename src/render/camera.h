@@ -27,6 +27,9 @@ sn_camera sn_camera_fit(const sn_view* view, int width, int height);
 // False where the place cannot be drawn.
 bool sn_camera_project(const sn_camera* camera, sn_vec3 place, sn_vec3* pixel);
 
+// The place as pictures measure it: from the middle of what is shown, in its radii.
+sn_vec3 sn_camera_space(const sn_camera* camera, sn_vec3 place);
+
 // Unit direction from the place seen at a pixel to the eye.
 sn_vec3 sn_camera_to_eye(const sn_camera* camera, double x, double y);
 

@@ -1,6 +1,6 @@
 // Colliders as surfaces for pictures. Their few large triangles are halved, always across the
-// longest edge, until they are fine enough for light kept at vertices; what is far from the view
-// is dropped on the way, so that a collider may be as large as it likes. Whether an edge is halved
+// longest edge, until they are small against what is shown and round shapes are round; what is far
+// from the view is dropped on the way, so that a collider may be as large as it likes. Whether an edge is halved
 // depends on the edge alone, so that neighbours agree. Corners that meet are joined again at the
 // end, within a face: boxes keep their edges.
 #include <stdlib.h>

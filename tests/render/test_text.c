@@ -38,16 +38,16 @@ static void letters_are_drawn_dot_by_dot(void** unused) {
   sn_image_destroy(&image);
 }
 
-static void small_letters_are_capitals_and_strange_ones_boxes(void** unused) {
+static void strange_letters_are_boxes(void** unused) {
   (void)unused;
-  assert_int_equal(ink_of("frame", 0, 0, 1), ink_of("FRAME", 0, 0, 1));
   assert_int_equal(ink_of("\xc3", 0, 0, 1), 20);
   assert_int_equal(ink_of(" ", 0, 0, 1), 0);
 }
 
 static void all_characters_differ(void** unused) {
   (void)unused;
-  const char* known = " 0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ.,:-+=_/%()'!";
+  const char* known =
+      " 0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz.,:-+=_/%()'!";
   sn_image a, b;
   assert_int_equal(sn_image_create(5, 7, &a, NULL), SN_OK);
   assert_int_equal(sn_image_create(5, 7, &b, NULL), SN_OK);
@@ -77,7 +77,7 @@ static void text_beyond_the_borders_is_cut(void** unused) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(letters_are_drawn_dot_by_dot),
-      cmocka_unit_test(small_letters_are_capitals_and_strange_ones_boxes),
+      cmocka_unit_test(strange_letters_are_boxes),
       cmocka_unit_test(all_characters_differ),
       cmocka_unit_test(text_beyond_the_borders_is_cut),
   };

@@ -30,6 +30,7 @@ FIGURES = {
     "spike": ["elements", "seconds_per_frame"],
     "character": ["elements", "seconds_per_frame"],
     "contact": ["elements", "seconds_per_frame", "contacts", "contact_share"],
+    "render": ["triangles", "rays_per_s", "seconds_per_frame"],
     "peers": ["setup_seconds", "solve_seconds", "iterations", "bytes", "ratio_time", "ratio_memory", "residual"],
 }
 PLOTS = ["threads", "convergence-iterations", "convergence-seconds", "growth-elements", "growth-bytes",

@@ -293,6 +293,12 @@ static void wrong_calls_are_refused(void** unused) {
   }
   assert_int_equal(sn_image_draw_surfaces(&image, whole, &view, &surface, 1, &err), SN_ERR_INPUT);
   assert_message_has(&err, "vertex 3 of 3");
+  view.free_right = 1;
+  assert_int_equal(sn_image_draw_surfaces(&image, whole, &view, NULL, 0, &err), SN_ERR_INPUT);
+  view.free_right = 0;
+  view.quality = (sn_quality)7;
+  assert_int_equal(sn_image_draw_surfaces(&image, whole, &view, NULL, 0, &err), SN_ERR_USAGE);
+  view.quality = SN_QUALITY_PREVIEW;
   view.azimuth_deg = NAN;
   assert_int_equal(sn_image_draw_surfaces(&image, whole, &view, NULL, 0, &err), SN_ERR_INPUT);
   sn_image_destroy(&image);
