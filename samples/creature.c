@@ -1,8 +1,8 @@
 // creature OUTDIR: makes a soft little animal that walks, and a scene that simulates its flesh.
 //
 // Writes OUTDIR/creature.glb (surface, skeleton, weights, one round of a walk), OUTDIR/scene.json, in
-// which bones inside the flesh follow the skeleton, and OUTDIR/skinned.pc2, the same frames by plain
-// skinning. x points ahead, y up, z to its right; it stands on y = 0 and is about 1 m long.
+// which bones inside the flesh follow the skeleton, OUTDIR/skinned.pc2, the same frames by plain
+// skinning, and OUTDIR/muscle_*.obj, muscles of its legs. x points ahead, y up, z to its right; it stands on y = 0 and is about 1 m long.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,6 +10,7 @@
 
 #include "creature_file.h"
 #include "creature_math.h"
+#include "creature_muscles.h"
 #include "creature_shape.h"
 #include "sinew/io.h"
 
@@ -124,6 +125,7 @@ static sn_status make_creature(const char* folder, sn_error* err) {
   double cell = sqrt(3.1 * shape_area(&mesh) / CELL_COUNT);
   if (status == SN_OK) status = save_scene(scene, &rig, cell, err);
   if (status == SN_OK) status = save_skinned(skinned, character, err);
+  if (status == SN_OK) status = muscles_save(folder, &rig, err);
   shape_destroy(&mesh);
   return status;
 }

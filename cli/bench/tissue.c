@@ -67,7 +67,7 @@ static sn_status measure_case(bench_run* run, sn_scene* scene, const tissue_case
   sn_status status = sn_pool_create(run->o->threads, &pool, err);
   if (status == SN_OK) status = sn_model_build(scene, pool, &model, err);
   if (status == SN_OK) status = sn_state_create(model, pool, &state, err);
-  if (status == SN_OK) status = sn_state_time(model, state, SN_TIME_APPLY, 20, &apply, err);
+  if (status == SN_OK) status = sn_state_time(model, state, SN_TIME_EXACT, 20, &apply, err);
   if (status == SN_OK) {
     status = run_frames(scene, model, state, run->o->quick ? 1 : 3, &sums, err);
   }

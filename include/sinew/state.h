@@ -110,10 +110,13 @@ typedef struct sn_study_opts {
   void (*watch)(void* ctx, int iteration, double max_error);
   void* watch_ctx;
   /// NULL, or a right side b, N (3 a node, in the order of the bodies): then K x = b is solved from
-  /// x = 0, `amount` and `seed` do not matter and nobody watches. Held nodes count as 0.
+  /// x = 0, `amount` and `seed` do not matter and nobody watches, unless there is a reference. Held
+  /// nodes count as 0.
   const double* load;
   bool weight;       ///< b is the weight of the bodies at 9.81 m/s2 along -y, and no load is given
   double* solution;  ///< of K x = b, m (as `load`); may be NULL
+  /// NULL, or a solution of K x = b, m: `watch` is called with |x - reference| / |reference|.
+  const double* reference;
 } sn_study_opts;
 
 /// What a study came to.
@@ -133,7 +136,8 @@ SN_API sn_status sn_state_study(const sn_model* model, sn_state* state, const sn
 /// A piece of the solver to be timed by itself, over all bodies on their own grids.
 typedef enum sn_time_what {
   SN_TIME_APPLY,  ///< product of the definite stiffness with a vector, as CG does it
-  SN_TIME_POLAR   ///< linearisation: the polar decomposition of every cell
+  SN_TIME_POLAR,  ///< linearisation: the polar decomposition of every cell
+  SN_TIME_EXACT   ///< product of the exact stiffness with a vector: a force differential
 } sn_time_what;
 
 /// What sn_state_time measured.

@@ -143,13 +143,24 @@ sn_status sn_hierarchy_build(const sn_body* body, sn_pool* pool, sn_arena* arena
   return SN_OK;
 }
 
-static void multiply(void* ctx, sn_pool* pool, const float* springs, const float* x, float* y) {
-  sn_grid_work* work = ctx;
+static void multiply_with(sn_grid_work* work, sn_pool* pool, const float* springs, bool apart,
+                          const float* x, float* y) {
   sn_flesh_apply_with(&work->grid->flesh, pool, work->flesh, springs, x, y);
   const sn_body_multigrid* of = work->of;
   for (int i = 0; i < of->more_count; ++i) {
-    of->more[i]->multiply(of->more[i]->ctx, pool, (int)(work - of->grids), x, y);
+    const sn_more_stiffness* more = of->more[i];
+    bool other = apart && more->multiply_apart;
+    (other ? more->multiply_apart : more->multiply)(more->ctx, pool, (int)(work - of->grids), x, y);
   }
+}
+
+static void multiply(void* ctx, sn_pool* pool, const float* springs, const float* x, float* y) {
+  multiply_with(ctx, pool, springs, false, x, y);
+}
+
+static void multiply_apart(void* ctx, sn_pool* pool, const float* springs, const float* x,
+                           float* y) {
+  multiply_with(ctx, pool, springs, true, x, y);
 }
 
 typedef struct gradient_job {
@@ -198,6 +209,9 @@ sn_status sn_body_multigrid_create(const sn_body* body, sn_flesh_work* flesh,
         .unknown_count = 3 * (size_t)grid->tree->node_count,
         .held = grid->held,
         .multiply = multiply,
+        .multiply_apart = multiply_apart,
+        .cells = grid->tree->conforming,
+        .cell_count = grid->tree->cell_count,
         .ctx = work,
         .coarser = l + 1 < hierarchy->count ? &grid->to_coarser : NULL,
         .blocks = {.capacity = blocks ? grid->tree->node_count / BLOCK_SHARE + 64 : 0}};

@@ -50,6 +50,8 @@ typedef struct sn_more_stiffness {
   // Add a bound for K to the diagonal, by sn_mg_add_block or, where it is a diagonal, to `b`.
   void (*bound)(void* ctx, sn_pool* pool, int level, sn_mg_level* to);
   void* ctx;
+  // The same for something that is not below K and couples nodes of one cell only; NULL: K is like that.
+  void (*multiply_apart)(void* ctx, sn_pool* pool, int level, const float* x, float* y);
 } sn_more_stiffness;
 
 typedef struct sn_body_multigrid {

@@ -47,7 +47,7 @@ sn_status sn_flesh_keep_pressures(const sn_flesh* flesh, const float* most_bulk,
                                   sn_arena* arena, sn_flesh_work* work, sn_error* err) {
   size_t places = sn_flesh_place_count(flesh);
   SN_TRY(SN_ARENA_NEW(arena, places, &work->kept, err));
-  if (flesh->form == SN_FORM_FRAMES && work->exact) {
+  if (flesh->form == SN_FORM_FRAMES && work->exact && !work->volume) {
     SN_TRY(SN_ARENA_NEW(arena, SN_VOLUME_NUMBERS * places, &work->volume, err));
   }
   work->pressure = pressure;
@@ -70,6 +70,13 @@ static const int HESSIAN_SIZE[SN_FORM_COUNT] = {SN_HESSIAN_NUMBERS_COROTATED,
 
 static size_t point_groups(const sn_flesh* flesh) {
   return flesh->cut ? flesh->cut->starts[flesh->cut->count] : 0;
+}
+
+static bool any_measures_J(const sn_flesh* flesh) {
+  for (uint32_t k = 0; k < flesh->tissue.kind_count; ++k) {
+    if (sn_law_measures_J(flesh->tissue.kinds[k].law)) return true;
+  }
+  return false;
 }
 
 static sn_status set_kinds(const sn_flesh* flesh, sn_arena* arena, sn_flesh_work* work,
@@ -102,6 +109,9 @@ sn_status sn_flesh_work_create(const sn_flesh* flesh, bool single, sn_arena* are
   }
   SN_TRY(SN_ARENA_RAW(arena, (size_t)work->hessian_size * places, &work->exact, err));
   SN_TRY(SN_ARENA_NEW(arena, 3 * slots, &wide_slots, err));
+  if (any_measures_J(flesh)) {
+    SN_TRY(SN_ARENA_NEW(arena, SN_VOLUME_NUMBERS * places, &work->volume, err));
+  }
   if (flesh->cut) SN_TRY(SN_ARENA_NEW(arena, point_groups(flesh), &work->points, err));
   work->slots = wide_slots;
   return SN_OK;
@@ -113,6 +123,7 @@ size_t sn_flesh_work_bytes(const sn_flesh* flesh, bool single) {
   size_t size = (size_t)TANGENT_SIZE[flesh->form], exact = (size_t)HESSIAN_SIZE[flesh->form];
   size_t more = flesh->tissue.cell_kinds ? places : 0;
   if (!single) more += point_groups(flesh) * sizeof(sn_point_tangents);
+  if (!single && any_measures_J(flesh)) more += sizeof(float) * SN_VOLUME_NUMBERS * places;
   return more + (single ? sizeof(float) * (size * places + 3 * slots)
                         : sizeof(float) * (size + exact) * places + sizeof(double) * 3 * slots);
 }

@@ -69,7 +69,13 @@ typedef struct sn_flesh {
 #define SN_TANGENT_FRAMED 20
 #define SN_HESSIAN_NUMBERS_COROTATED 6
 #define SN_HESSIAN_NUMBERS_FRAMES 12
-#define SN_VOLUME_NUMBERS 18
+// What exact products with the mean of J need beside that, in the form of frames: how M grows with the
+// linear modes, [axis][column], and with the hourglass modes 3, 5, 6, [mode][axis]; a third of dW/dJ times
+// F, [axis][column], and times a of the modes 3, 5, 6, [mode][axis]; the second derivative by M.
+#define SN_VOLUME_F 18
+#define SN_VOLUME_A 27
+#define SN_VOLUME_FACTOR 36
+#define SN_VOLUME_NUMBERS 37
 
 typedef struct sn_flesh_work {
   float* tangents;
@@ -89,8 +95,8 @@ typedef struct sn_flesh_work {
   // of flesh with lambda = most_bulk x mu at most; NULL: nothing ([packet][child][lane]).
   float* kept;
   const float* most_bulk;  // (cell_count)
-  // Where pressures are kept, in the form of frames: how M grows with the linear modes, [axis][column],
-  // and with the hourglass modes 3, 5, 6, [mode][axis] ([packet][child][18][lane]).
+  // Where a law measures J or pressures are kept, in the form of frames: what exact products need of the
+  // mean of J. The definite Hessian takes its change from the centre ([packet][child][numbers][lane]).
   float* volume;
   // Pressures that are unknowns of their own, p h / 16 by place, and the measure M that the last
   // evaluation found. The energy has p (M - p / (2 kept)) in place of kept / 2 M^2; NULL: it has not.

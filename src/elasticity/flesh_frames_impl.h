@@ -31,12 +31,11 @@ static inline void find_both_frames(sn_wide_d F[2][9], frames_d frames[2]) {
 // Jm and its gradient by the linear modes (columns 0..2) and the hourglass modes 3, 5, 6 (3..5).
 static inline sn_wide_d mean_volume(const sn_wide_d F[9], sn_wide_d s[3][8], sn_wide_d scale,
                                     sn_wide_d Q[6][3]) {
-  static const int MODE[3] = {3, 5, 6};
   sn_wide_d c[3][3], a[3][3], t[3], third = sn_wide_set_d(1.0 / 3);
   for (int j = 0; j < 3; ++j) {
     for (int i = 0; i < 3; ++i) {
       c[j][i] = F[3 * i + j];
-      a[j][i] = scale * s[i][MODE[j]];
+      a[j][i] = scale * s[i][MODE_OF[j]];
     }
   }
   // Columns k: c_k+1 x c_k+2 + 1/3 of (a3 x a5), (a6 x a3), (a5 x a6)
@@ -146,7 +145,7 @@ static inline void store_narrow(sn_wide_d value, float* to) {
   memcpy(to, &narrow, sizeof narrow);
 }
 
-// The mean of J - 1 for linearise, in single precision, and where pressures are kept its gradient.
+// The mean of J - 1 for linearise, in single precision, its gradient and the hourglass modes.
 static inline void store_mean_volume(const sn_flesh_work* work, uint32_t packet, int child,
                                      int lane, sn_wide_d s[3][8], sn_wide_d scale) {
   sn_wide_d F[9], Q[6][3], one = sn_wide_set_d(1);
@@ -161,13 +160,16 @@ static inline void store_mean_volume(const sn_flesh_work* work, uint32_t packet,
   for (int i = 0; i < 9; ++i) {
     store_narrow(Q[i % 3][i / 3], volume + i * LANES);
     store_narrow(Q[3 + i / 3][i % 3], volume + (9 + i) * LANES);
+    store_narrow(scale * s[i % 3][MODE_OF[i / 3]], volume + (SN_VOLUME_A + i) * LANES);
   }
 }
 
 // Tangents, in single precision: the law's second derivative, exact and definite.
 typedef struct law_pair {
   sn_law_point_f exact, definite;
-  sn_wide_f slope;  // dM/dJ; 0 where M is the trace
+  sn_wide_f slope;     // dM/dJ; 0 where M is the trace
+  sn_wide_f pressure;  // dW/dJ of what depends on the mean of J
+  sn_wide_f factor;    // the second derivative by M, which is not in `exact`
 } law_pair;
 
 // What is known of lambda h / 16 beyond b: `kept` of it counts for the pressure alone, unless that has a
@@ -187,14 +189,17 @@ static inline void law_of_mean(const sn_material* kind, const sn_wide_f ab[2],
   if (sn_law_measure_kind(kind->law) == SN_MEASURE_J) M[0] = volume;  // with all its digits
   sn_wide_f pressure = (bulk + beyond->kept) * M[0] + beyond->held, square = M[1] * M[1];
   sn_wide_f lifted = sn_wide_select_f(bulk < most, bulk, most);
-  sn_wide_f first[3] = {zero, pressure * M[1], pressure * M[2] + lifted * square};
+  sn_wide_f first[3] = {zero, pressure * M[1], zero};
+  sn_wide_f more[3] = {zero, zero, pressure * M[2] + lifted * square};
   sn_wide_f rest[3] = {zero, zero, (bulk - lifted) * square};
   add_function_of_J_f(s, first, &out->exact);
   out->definite = out->exact;
+  add_function_of_J_f(s, more, &out->definite);
   sn_law_make_definite_f(&out->definite);
-  add_function_of_J_f(s, rest, &out->exact);
   add_function_of_J_f(s, rest, &out->definite);
   out->slope = M[1];
+  out->pressure = pressure * M[1];
+  out->factor = bulk + pressure * M[2] / square;
 }
 
 // The others: the whole law, less what is kept of the stiffness against a change of the trace.
@@ -209,7 +214,7 @@ static inline void law_of_trace(const sn_material* kind, const sn_wide_f ab[2],
   }
   out->definite = out->exact;
   sn_law_make_definite_f(&out->definite);
-  out->slope = sn_wide_set_f(0);
+  out->slope = out->pressure = out->factor = sn_wide_set_f(0);
 }
 
 static inline void law_of_kind(const sn_material* kind, const sn_wide_f ab[2],
@@ -253,16 +258,21 @@ static inline void store_framed(const sn_law_point_f* point, float* out) {
   }
 }
 
-// How M grows: with J by its slope, or with the trace as R = U V^T does.
-static inline void finish_volume(const sn_wide_f U[9], const sn_wide_f V[9], sn_wide_f slope,
-                                 float* volume) {
-  sn_wide_f R[9], zero = sn_wide_set_f(0);
-  sn_mask_f trace = slope == zero;
+// How M grows: with J by its slope, or with the trace as R = U V^T does. And what else products need.
+static inline void finish_volume(const sn_wide_f F[9], const sn_wide_f U[9], const sn_wide_f V[9],
+                                 const law_pair* law, float* volume) {
+  sn_wide_f R[9], zero = sn_wide_set_f(0), third = sn_wide_set_f(1.0f / 3) * law->pressure;
+  sn_mask_f trace = law->slope == zero;
   times_transposed_f(U, V, R);
-  for (int i = 0; i < SN_VOLUME_NUMBERS; ++i) {
+  for (int i = 0; i < SN_VOLUME_F; ++i) {
     sn_wide_f* at = (sn_wide_f*)(volume + i * LANES);
-    *at = sn_wide_select_f(trace, i < 9 ? R[i] : zero, slope * *at);
+    *at = sn_wide_select_f(trace, i < 9 ? R[i] : zero, law->slope * *at);
   }
+  for (int i = 0; i < 9; ++i) {
+    *(sn_wide_f*)(volume + (SN_VOLUME_F + i) * LANES) = third * F[i];
+    *(sn_wide_f*)(volume + (SN_VOLUME_A + i) * LANES) *= third;
+  }
+  *(sn_wide_f*)(volume + SN_VOLUME_FACTOR * LANES) = law->factor;
 }
 
 static inline void linearise_framed(const sn_flesh* flesh, sn_flesh_work* work, uint32_t packet,
@@ -281,7 +291,7 @@ static inline void linearise_framed(const sn_flesh* flesh, sn_flesh_work* work, 
     beyond.kept = sn_wide_load_f(kept_of(work, packet, child));
   }
   law_of_kinds(flesh, kinds_of(work, packet, child, 0), ab, &beyond, s, F[9], &law);
-  if (work->volume) finish_volume(U, V, law.slope, volume_of(work, packet, child));
+  if (work->volume) finish_volume(F, U, V, &law, volume_of(work, packet, child));
   for (int i = 0; i < 9; ++i) {
     *(sn_wide_f*)(tangent + (SN_TANGENT_U + i) * LANES) = U[i];
     *(sn_wide_f*)(tangent + (SN_TANGENT_V + i) * LANES) = V[i];

@@ -26,6 +26,8 @@ static const uint8_t FACES[6][5] = {{4, 0, 2, 6, 8},    {22, 18, 20, 24, 26}, {1
                                     {16, 6, 8, 24, 26}, {12, 0, 6, 18, 24},   {14, 2, 8, 20, 26}};
 // First lattice point of each child.
 static const uint8_t CHILD[8] = {0, 1, 3, 4, 9, 10, 12, 13};
+// Hourglass modes that the mean of J depends on.
+static const int MODE_OF[3] = {3, 5, 6};
 
 static uint32_t chunk_end(const sn_flesh* flesh, size_t chunk) {
   size_t end = (chunk + 1) * SN_CHUNK_PACKETS, all = flesh->families->packet_count;

@@ -189,6 +189,15 @@ __attribute__((always_inline)) static inline void SN_P(prefetch_tangent)(const s
   for (int line = 0; line < count * LANES * 4; line += 64) __builtin_prefetch(at + line);
 }
 
+// The same for what the mean of J needs.
+__attribute__((always_inline)) static inline void SN_P(prefetch_volume)(const sn_flesh_work* work,
+                                                                        uint32_t packet,
+                                                                        int child) {
+  const char* at = (const char*)volume_of(work, packet, child + 8);
+  for (int line = 0; line < SN_VOLUME_NUMBERS * LANES * 4; line += 64)
+    __builtin_prefetch(at + line);
+}
+
 // y += K v for one child of each lane, corotated. With the rows r_i of R and s_i of the linear modes,
 //     trace = sum r_i.s_i,  w = sum s_i x r_i,  and row i of the result is  a s_i + b trace r_i + r_i x l.
 static inline void SN_P(apply_corotated)(const sn_flesh_work* work, uint32_t packet, int child,
@@ -260,6 +269,54 @@ static inline void SN_P(multiply_framed)(const WIDE hessian[12], WIDE C[9]) {
   }
 }
 
+// out += a x b + c x d
+static inline void SN_P(add_crosses)(const WIDE a[3], const WIDE b[3], const WIDE c[3],
+                                     const WIDE d[3], WIDE out[3]) {
+  for (int i = 0; i < 3; ++i) {
+    int j = (i + 1) % 3, k = (i + 2) % 3;
+    out[i] = FMA(a[j], b[k], FMA(-a[k], b[j], FMA(c[j], d[k], FMA(-c[k], d[j], out[i]))));
+  }
+}
+
+// What the mean of J gives to an exact product beside the law at the centre, g[column or 3 + mode][axis],
+// for the change s: factor Q (Q . s), and the pressure times how Q changes. With the columns c of F and
+// a of the hourglass modes 3, 5, 6, Jm is the sum of det[c0 c1 c2], which is with the law, and
+//     1/3 (det[c0 a3 a5] + det[c1 a6 a3] + det[c2 a5 a6]).
+static inline void SN_P(multiply_mean_volume)(const float* volume, int lane, WIDE s[3][8],
+                                              WIDE g[6][3]) {
+  WIDE Q[6][3], factor, along = SET(0);
+  for (int i = 0; i < 3; ++i) {
+    for (int k = 0; k < 3; ++k) {
+      SN_P(load_tangent)(volume, lane, 3 * i + k, 1, &Q[k][i]);
+      SN_P(load_tangent)(volume, lane, 9 + 3 * k + i, 1, &Q[3 + k][i]);
+      along = FMA(Q[k][i], s[i][1 << k], FMA(Q[3 + k][i], s[i][MODE_OF[k]], along));
+    }
+  }
+  SN_P(load_tangent)(volume, lane, SN_VOLUME_FACTOR, 1, &factor);
+  along *= factor;
+  for (int m = 0; m < 6; ++m) {
+    for (int i = 0; i < 3; ++i) g[m][i] = along * Q[m][i];
+  }
+  WIDE c[3][3], a[3][3], dc[3][3], da[3][3];
+  for (int i = 0; i < 3; ++i) {
+    for (int k = 0; k < 3; ++k) {
+      SN_P(load_tangent)(volume, lane, SN_VOLUME_F + 3 * i + k, 1, &c[k][i]);
+      SN_P(load_tangent)(volume, lane, SN_VOLUME_A + 3 * k + i, 1, &a[k][i]);
+      dc[k][i] = s[i][1 << k];
+      da[k][i] = s[i][MODE_OF[k]];
+    }
+  }
+  SN_P(add_crosses)(da[0], a[1], a[0], da[1], g[0]);
+  SN_P(add_crosses)(da[2], a[0], a[2], da[0], g[1]);
+  SN_P(add_crosses)(da[1], a[2], a[1], da[2], g[2]);
+  SN_P(add_crosses)(da[1], c[0], a[1], dc[0], g[3]);
+  SN_P(add_crosses)(dc[1], a[2], c[1], da[2], g[3]);
+  SN_P(add_crosses)(dc[0], a[0], c[0], da[0], g[4]);
+  SN_P(add_crosses)(da[2], c[2], a[2], dc[2], g[4]);
+  SN_P(add_crosses)(da[0], c[1], a[0], dc[1], g[5]);
+  SN_P(add_crosses)(dc[2], a[1], c[2], da[1], g[5]);
+}
+
 // Products of the cut cells among the lanes of a go, from and to their modes.
 static void SN_P(multiply_cut_lanes)(const sn_flesh* flesh, const sn_flesh_work* work,
                                      uint32_t packet, int child, int lane, sn_hessian kind,
@@ -290,13 +347,17 @@ static inline void SN_P(apply_framed)(const sn_flesh* flesh, const sn_flesh_work
                                       uint32_t packet, int child, int lane, sn_hessian kind,
                                       WIDE h2, WIDE h3, uint8_t cut, WIDE (*v)[3], WIDE (*y)[3]) {
   const float* tangent = tangent_of(work, packet, child);
-  WIDE s[3][8], own[3][8], G[9], C[9], frame[9], hessian[12], a;
+  WIDE s[3][8], own[3][8], G[9], C[9], frame[9], hessian[12], mean[6][3], a;
   SN_P(load_tangent)(tangent, lane, SN_TANGENT_MATERIAL, 1, &a);
   WIDE a2 = a * h2, a3 = a * h3;
   for (int i = 0; i < 3; ++i) SN_P(to_modes)(v + CHILD[child], i, s[i]);
   if (cut) {
     memcpy(own, s, sizeof own);
     SN_P(multiply_cut_lanes)(flesh, work, packet, child, lane, kind, own);
+  }
+  bool with_mean = work->volume && kind == SN_HESSIAN_EXACT;
+  if (with_mean) {
+    SN_P(multiply_mean_volume)(volume_of(work, packet, child), lane, s, mean);
   }
   for (int i = 0; i < 3; ++i) {
     s[i][3] *= a2;
@@ -316,6 +377,10 @@ static inline void SN_P(apply_framed)(const sn_flesh* flesh, const sn_flesh_work
   SN_P(matrix_times)(frame, C, G);
   for (int i = 0; i < 3; ++i) {
     for (int j = 0; j < 3; ++j) s[i][1 << j] = G[3 * i + j];
+    for (int j = 0; j < 3 && with_mean; ++j) {
+      s[i][1 << j] += mean[j][i];
+      s[i][MODE_OF[j]] += mean[3 + j][i];
+    }
     for (int m = 1; m < 8 && cut; ++m) {
       s[i][m] = SELECT(SN_P(cut_mask)(cut, lane), own[i][m], s[i][m]);
     }
@@ -344,6 +409,8 @@ __attribute__((always_inline)) static inline void SN_P(apply_form)(
         if (form == SN_FORM_COROTATED) {
           SN_P(apply_corotated)(work, packet, child, lane, kind, h2, h3, v, sums);
         } else {
+          if (lane == 0 && work->volume && kind == SN_HESSIAN_EXACT)
+            SN_P(prefetch_volume)(work, packet, child);
           uint8_t cut = sharp ? cut_lanes(flesh, packet, child) : 0;
           SN_P(apply_framed)(flesh, work, packet, child, lane, kind, h2, h3, cut, v, sums);
         }
@@ -412,6 +479,21 @@ static inline WIDE SN_P(framed_entry)(const WIDE* tangent, const WIDE hessian[12
   return sum;
 }
 
+// What the mean of J adds to the diagonal: the pressure does not, as all that moves moves along one axis.
+static inline WIDE SN_P(mean_volume_entry)(const sn_flesh_work* work, uint32_t packet, int child,
+                                           int lane, int i, const WIDE s[8]) {
+  if (!work->volume) return SET(0);
+  const float* volume = volume_of(work, packet, child);
+  WIDE Q[3], q, factor, along = SET(0);
+  SN_P(load_tangent)(volume, lane, 3 * i, 3, Q);
+  SN_P(load_tangent)(volume, lane, SN_VOLUME_FACTOR, 1, &factor);
+  for (int k = 0; k < 3; ++k) {
+    SN_P(load_tangent)(volume, lane, 9 + 3 * k + i, 1, &q);
+    along = FMA(Q[k], s[1 << k], FMA(q, s[MODE_OF[k]], along));
+  }
+  return factor * along * along;
+}
+
 // Entries of cut cells among the lanes: their own in place of those of whole cells.
 static void SN_P(cut_entries)(const sn_flesh* flesh, const sn_flesh_work* work, uint32_t packet,
                               int child, int lane, sn_hessian kind, const WIDE s[8],
@@ -456,6 +538,9 @@ static inline void SN_P(add_child_diagonal)(const sn_flesh* flesh, const sn_fles
       values[i] =
           hourglass + (form == SN_FORM_COROTATED ? SN_P(corotated_entry)(tangent, hessian, i, s)
                                                  : SN_P(framed_entry)(tangent, hessian, i, s));
+      if (form == SN_FORM_FRAMES && kind == SN_HESSIAN_EXACT) {
+        values[i] += SN_P(mean_volume_entry)(work, packet, k, lane, i, s);
+      }
     }
     if (sharp) SN_P(cut_entries)(flesh, work, packet, k, lane, kind, s, values);
     for (int i = 0; i < 3; ++i) {

@@ -89,16 +89,68 @@ static void add_function_of_J(const double s[3], double first, double second, sn
   }
 }
 
-static void linearise(const sn_material* material, const double s[3], double J, sn_hessian kind,
-                      sn_law_point* law) {
+// Derivatives of a function of the mean of J, as far as they are not in the Hessian of the centre.
+typedef struct mean_law {
+  double first, second;
+} mean_law;
+
+static mean_law linearise(const sn_material* material, const double s[3], double J, sn_hessian kind,
+                          sn_law_point* law) {
   bool mean = sn_law_measures_J(material->law), definite = kind == SN_HESSIAN_DEFINITE;
   sn_law_evaluate(material, s, mean ? SN_LAW_SHAPE : SN_LAW_WHOLE, law);
-  double M[3] = {0}, bulk = mean ? sn_law_bulk(material) : 0;
+  if (!mean) {
+    if (definite) sn_law_make_definite(law);
+    return (mean_law){0, 0};
+  }
+  double M[3], bulk = sn_law_bulk(material);
   double lifted = fmin(bulk, SN_MOST_LIFTED_BULK * material->mu);
-  if (mean) sn_law_measure(material, J, M);
-  add_function_of_J(s, bulk * M[0] * M[1], bulk * M[0] * M[2] + lifted * M[1] * M[1], law);
-  if (definite) sn_law_make_definite(law);
-  add_function_of_J(s, 0, (bulk - lifted) * M[1] * M[1], law);
+  sn_law_measure(material, J, M);
+  double pressure = bulk * M[0] * M[1], curved = bulk * M[0] * M[2], square = M[1] * M[1];
+  add_function_of_J(s, pressure, definite ? curved + lifted * square : 0, law);
+  if (!definite) return (mean_law){pressure, curved + bulk * square};
+  sn_law_make_definite(law);
+  add_function_of_J(s, 0, (bulk - lifted) * square, law);
+  return (mean_law){0, 0};
+}
+
+// g[m] += factor times a third of det[x y z] derived twice, where the three vectors have the numbers v
+// and change by d
+static void add_determinant(sn_vec3 x[6], sn_vec3 d[6], const int v[3], double factor,
+                            sn_vec3 g[6]) {
+  for (int i = 0; i < 3; ++i) {
+    int j = v[(i + 1) % 3], k = v[(i + 2) % 3];
+    sn_vec3 change = sn_add(sn_cross(d[j], x[k]), sn_cross(x[j], d[k]));
+    g[v[i]] = sn_madd(g[v[i]], factor / 3, change);
+  }
+}
+
+// Columns of F without I, and a of the hourglass modes.
+static void get_vectors(double h, double q[3][8], sn_vec3 v[6]) {
+  for (int j = 0; j < 3; ++j) {
+    v[j] = sn_scale(2 / h, sn_v3(q[0][1 << j], q[1][1 << j], q[2][1 << j]));
+    v[3 + j] = sn_scale(2 / h, sn_v3(q[0][MODE[j]], q[1][MODE[j]], q[2][MODE[j]]));
+  }
+}
+
+// dq += what a function of the mean of J gives at the state `at` for the change `by`, beside the det of
+// the centre.
+static void add_mean_volume(double h, mean_law law, double at[3][8], double by[3][8],
+                            double dq[3][8]) {
+  static const int TRIPLES[3][3] = {{0, 3, 4}, {1, 5, 3}, {2, 4, 5}};
+  double Q[6][3], along = 0;
+  sn_vec3 x[6], d[6], g[6];
+  sn_cell_mean_volume(h, at, Q);
+  get_vectors(h, at, x);
+  get_vectors(h, by, d);
+  x[0].x += 1, x[1].y += 1, x[2].z += 1;
+  for (int m = 0; m < 6; ++m) along += sn_dot(sn_load3(Q[m]), d[m]);
+  for (int m = 0; m < 6; ++m) g[m] = sn_scale(law.second * along, sn_load3(Q[m]));
+  for (int t = 0; t < 3; ++t) add_determinant(x, d, TRIPLES[t], law.first, g);
+  for (int m = 0; m < 6; ++m) {
+    double values[3];
+    sn_store3(values, g[m]);
+    for (int i = 0; i < 3; ++i) dq[i][m < 3 ? 1 << m : MODE[m - 3]] += 2 * h * h * values[i];
+  }
 }
 
 // C <- A^T B, and A B^T
@@ -140,16 +192,17 @@ static void multiply(const sn_law_point* law, const double U[9], const double V[
 void sn_law_cell_apply(sn_cell_shape shape, double h, const sn_material* material,
                        const double u[8][3], sn_hessian kind, const double p[8][3],
                        double y[8][3]) {
-  double q[3][8], dq[3][8], D[9], F[9], U[9], s[3], V[9], P[9];
+  double at[3][8], q[3][8], dq[3][8], D[9], F[9], U[9], s[3], V[9], P[9];
   sn_law_point law;
-  sn_cell_to_modes(shape, u, q);
-  sn_cell_gradient_from_modes(h, q, F);
+  sn_cell_to_modes(shape, u, at);
+  sn_cell_gradient_from_modes(h, at, F);
   for (int i = 0; i < 9; i += 4) F[i] += 1;
   sn_svd3_d(F, U, s, V);
-  linearise(material, s, sn_cell_mean_volume(h, q, NULL), kind, &law);
+  mean_law mean = linearise(material, s, sn_cell_mean_volume(h, at, NULL), kind, &law);
   sn_cell_to_modes(shape, p, q);
   sn_cell_gradient_from_modes(h, q, D);
   multiply(&law, U, V, D, P);
   sn_cell_modes_from_stress(h, material->mu, P, q, dq);
+  add_mean_volume(h, mean, at, q, dq);
   sn_cell_from_modes(shape, dq, y);
 }

@@ -24,8 +24,8 @@ double sn_law_cell_evaluate(sn_cell_shape shape, double h, const sn_material* ma
 // al. 2012, section 5). What is left of the modulus is added after that; it is definite by itself.
 #define SN_MOST_LIFTED_BULK 4
 
-// y = K p at the state u. K has the pressure from the mean of J, and how that changes from the centre:
-// what the hourglass modes give to it is left out.
+// y = K p at the state u. The exact K is the derivative of the gradient. The definite one takes the change
+// of the mean of J from the centre: what hourglass modes give to it is left out.
 void sn_law_cell_apply(sn_cell_shape shape, double h, const sn_material* material,
                        const double u[8][3], sn_hessian kind, const double p[8][3], double y[8][3]);
 

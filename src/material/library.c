@@ -23,6 +23,13 @@ static const sn_library_material LIBRARY[] = {
      "living person by ultrasound, as listed by the review doi 10.1155/2018/7631818 (table 2); the "
      "middle; "
      "density ICRU report 44"},
+    {"animation-muscle",
+     "{\"model\": \"mooney-rivlin\", \"c10\": 60000, \"c01\": 20000, \"poisson\": 0.47}", 1050,
+     "c10 60 kPa, c01 20 kPa: defaults of the muscles of a face in the public PhysBAM library, of "
+     "the group of Sifakis, Neverov and Fedkiw 2005; their fibres, as those of `muscles`: 300 kPa, "
+     "0.05 (e^(6.6 s) - 1) up to 1.4, Blemker, Pinsky and Delp 2005. Lee, Sifakis and Terzopoulos "
+     "2009 go on from there; their own table was not at hand. Poisson's ratio chosen; density "
+     "ICRU report 44"},
     {"fat",
      "{\"model\": \"biphasic\", \"young\": 3250, \"poisson\": 0.47, \"compressed\": 0.7, "
      "\"stretched\": "

@@ -48,7 +48,9 @@ static void weaken(void* ctx) {
 }
 
 // lambda / mu above which Chebyshev takes less time than Jacobi; docs/theory/incompressible.md.
-#define CHEBYSHEV_PAYS 100.0
+#define CHEBYSHEV_PAYS 40.0
+// The same among contacts, which are stiffer than any flesh.
+#define CHEBYSHEV_PAYS_IN_CONTACT 100.0
 
 static sn_mg_smoother choose_smoother(const sn_model* model) {
   switch (model->scene->solver.multigrid.smoother) {
@@ -59,7 +61,8 @@ static sn_mg_smoother choose_smoother(const sn_model* model) {
     case SN_SMOOTHER_AUTO:
       break;
   }
-  bool stiff = sn_pressures_are_kept(model) || sn_model_largest_bulk(model) > CHEBYSHEV_PAYS;
+  double pays = model->contact.any ? CHEBYSHEV_PAYS_IN_CONTACT : CHEBYSHEV_PAYS;
+  bool stiff = sn_pressures_are_kept(model) || sn_model_largest_bulk(model) > pays;
   return stiff ? SN_MG_CHEBYSHEV : SN_MG_JACOBI;
 }
 
@@ -70,6 +73,26 @@ static int choose_degree(const sn_model* model) {
   const sn_multigrid_opts* asked = &model->scene->solver.multigrid;
   bool strong = asked->smoother == SN_SMOOTHER_AUTO && sn_pressures_are_kept(model);
   return strong && asked->degree < KEPT_DEGREE ? KEPT_DEGREE : asked->degree;
+}
+
+// Operations of a factor of a coarse level that pay where the smoother is strong: so many for each cell of
+// the body, up to a limit of about a fifth of a second.
+#define EXACT_COST_PER_CELL 1.3e5
+#define MOST_EXACT_COST 1e9
+// Above this lambda / mu, condensed, coarse levels are too far from the first to be taken at their word.
+#define MOST_EXACT_BULK 100.0
+
+// Limbs with bones in them cannot bend by themselves: a body with more than this share of its nodes tied
+// gains nothing.
+#define MOST_TIED 0.02
+
+static double choose_exact_cost(const sn_model* model, const sn_mg_opts* opts,
+                                const sn_body* body) {
+  if (body->tie_count > MOST_TIED * body->tree.node_count) return 0;
+  if (opts->smoother != SN_MG_CHEBYSHEV || opts->coarsest != SN_MG_CHOLESKY) return 0;
+  if (!sn_pressures_are_kept(model) && sn_model_largest_bulk(model) > MOST_EXACT_BULK) return 0;
+  double cost = EXACT_COST_PER_CELL * body->tree.cell_count;
+  return cost < MOST_EXACT_COST ? cost : MOST_EXACT_COST;
 }
 
 // What acts on a body's levels beside its flesh.
@@ -102,6 +125,7 @@ static sn_status create_multigrid(const sn_model* model, sn_state* state, sn_err
   SN_TRY(SN_ARENA_NEW(state->arena, model->body_count, &state->muscle_levels, err));
   SN_TRY(sn_rigid_modes_create(state->arena, &state->rigid_modes, err));
   for (uint32_t b = 0; b < model->body_count; ++b) {
+    opts.exact_cost = choose_exact_cost(model, &opts, &model->bodies[b]);
     SN_TRY(sn_body_multigrid_create(&model->bodies[b], &state->bodies[b].flesh,
                                     &model->hierarchies[b], opts, model->contact.any,
                                     state->newton.cg.product + model->bodies[b].begin, state->arena,

@@ -23,6 +23,17 @@ static double largest_of(const study* s, double scale, const double* x) {
   return largest;
 }
 
+static void watch_reference(void* ctx, int iteration, double scale, const double* x) {
+  const study* s = ctx;
+  double off = 0, size = 0;
+  for (size_t i = 0; i < s->count; ++i) {
+    double r = s->opts->reference[i], d = scale * x[i] - r;
+    off += d * d;
+    size += r * r;
+  }
+  s->opts->watch(s->opts->watch_ctx, iteration, size > 0 ? sqrt(off / size) : 0);
+}
+
 static void watch(void* ctx, int iteration, double scale, const double* x) {
   const study* s = ctx;
   s->opts->watch(s->opts->watch_ctx, iteration, largest_of(s, scale, x) / s->largest);
@@ -90,12 +101,14 @@ static sn_status solve(const sn_model* model, sn_state* state, const sn_study_op
     sn_vector_scale(state->pool, n, -1, b);
     s.largest = largest_of(&s, 0, NULL);
   }
+  bool loaded = opts->load || opts->weight;
   sn_cg_opts cg = {.kind = SN_HESSIAN_DEFINITE,
                    .preconditioner = preconditioner,
                    .max = opts->max,
                    .tolerance = opts->tolerance,
-                   .watch = opts->watch && !opts->load && !opts->weight ? watch : NULL,
+                   .unverified = opts->watch && opts->reference,
                    .watch_ctx = &s};
+  if (opts->watch) cg.watch = !loaded ? watch : opts->reference ? watch_reference : NULL;
   double begin = sn_seconds();
   sn_cg_result solved =
       sn_newton_solve_linear(&state->problem, state->pool, choose_krylov(state, opts), &cg,
@@ -164,11 +177,12 @@ sn_status sn_state_time(const sn_model* model, sn_state* state, sn_time_what wha
   sn_vector_narrow(state->pool, model->unknown_count, state->u, state->newton.cg.direction);
   for (int pass = 0; pass <= repeats; ++pass) {
     double begin = sn_seconds();
-    if (what == SN_TIME_APPLY) {
-      sn_problem_apply_f(&state->problem, state->pool, SN_HESSIAN_DEFINITE,
-                         state->newton.cg.direction, state->newton.cg.product);
-    } else {
+    if (what == SN_TIME_POLAR) {
       sn_problem_linearise(&state->problem, state->pool, state->u);
+    } else {
+      sn_hessian kind = what == SN_TIME_EXACT ? SN_HESSIAN_EXACT : SN_HESSIAN_DEFINITE;
+      sn_problem_apply_f(&state->problem, state->pool, kind, state->newton.cg.direction,
+                         state->newton.cg.product);
     }
     double seconds = sn_seconds() - begin;
     if (pass > 0 && seconds < timing->seconds) timing->seconds = seconds;

@@ -14,6 +14,8 @@
 // Unknowns of the coarsest level that are worth a dense factor, which takes n^3 / 3 operations. Trees
 // that cannot be coarsened further (see docs/theory/multigrid.md) may have more: those are smoothed.
 #define MOST_DENSE 1000
+// A level with more cells than this is too large for an exact solution in any case.
+#define MOST_EXACT_CELLS 8000
 // The power iteration finds eigenvalues from below.
 #define EIGENVALUE_MARGIN 1.05
 
@@ -30,8 +32,41 @@ static sn_status create_blocks(sn_mg_level* level, sn_arena* arena, sn_error* er
   return SN_ARENA_RAW(arena, blocks->capacity, &blocks->inverse, err);
 }
 
+static sn_status plan_exact(const sn_mg_level* level, sn_arena* arena, sn_arena* scratch,
+                            sn_envelope* envelope, sn_error* err) {
+  return sn_envelope_plan(level->cells, level->cell_count, (uint32_t)(level->unknown_count / 3),
+                          level->held, arena, scratch, envelope, err);
+}
+
+// From the coarsest level up as long as a factor is cheap enough.
+static sn_status choose_exact(sn_mg* mg, sn_arena* scratch, sn_error* err) {
+  for (int l = mg->level_count - 1; l > 0; --l) {
+    const sn_mg_level* level = &mg->levels[l];
+    sn_envelope envelope;
+    if (!level->multiply_apart || level->cell_count > MOST_EXACT_CELLS) break;
+    SN_TRY(plan_exact(level, scratch, scratch, &envelope, err));
+    if (envelope.cost > mg->opts.exact_cost) break;
+    mg->exact = l;
+  }
+  return SN_OK;
+}
+
+static sn_status create_exact(sn_mg* mg, sn_arena* arena, sn_error* err) {
+  if (!(mg->opts.exact_cost > 0)) return SN_OK;
+  sn_arena* scratch;
+  SN_TRY(sn_arena_create(&scratch, err));
+  sn_status status = choose_exact(mg, scratch, err);
+  if (status == SN_OK && mg->exact > 0) {
+    status = plan_exact(&mg->levels[mg->exact], arena, scratch, &mg->envelope, err);
+    if (status == SN_OK) status = sn_envelope_create(&mg->envelope, arena, err);
+  }
+  sn_arena_destroy(scratch);
+  return status;
+}
+
 sn_status sn_mg_create(sn_mg* mg, sn_arena* arena, sn_error* err) {
   mg->caution = 1;
+  SN_TRY(create_exact(mg, arena, err));
   for (int l = 0; l < mg->level_count; ++l) {
     sn_mg_level* level = &mg->levels[l];
     size_t n = level->unknown_count;
@@ -207,6 +242,10 @@ static void mask_solution(void* ctx, size_t begin, size_t end) {
 // Solution of A x = b on level l, roughly. Right sides on held nodes are of no interest.
 static void cycle(const sn_mg* mg, int l, sn_pool* pool) {
   const sn_mg_level* level = &mg->levels[l];
+  if (l > 0 && l == mg->exact) {
+    sn_envelope_solve(&mg->envelope, level->b, level->x);
+    return;
+  }
   if (!level->coarser) {
     solve_coarsest(mg, level, pool);
     return;
@@ -309,6 +348,20 @@ static void factor_coarsest(sn_mg* mg, sn_pool* pool) {
   sn_cholesky_factor(mg->n, mg->factor);
 }
 
+// The operator of the level that is solved exactly, a colour and an axis at a time, then its factor.
+static void factor_exact(sn_mg* mg, sn_pool* pool) {
+  const sn_mg_level* level = &mg->levels[mg->exact];
+  sn_envelope_clear(&mg->envelope);
+  for (uint32_t colour = 0; colour < mg->envelope.colour_count; ++colour) {
+    for (int axis = 0; axis < 3; ++axis) {
+      sn_envelope_pick(&mg->envelope, colour, axis, level->b);
+      level->multiply_apart(level->ctx, pool, level->springs, level->b, level->r);
+      sn_envelope_take(&mg->envelope, colour, axis, level->r);
+    }
+  }
+  sn_envelope_factor(&mg->envelope);
+}
+
 void sn_mg_clear_blocks(sn_mg_level* level) {
   for (uint32_t i = 0; i < level->blocks.count; ++i)
     level->blocks.places[level->blocks.nodes[i]] = 0;
@@ -408,8 +461,13 @@ void sn_mg_set_diagonal(sn_mg_level* level, sn_pool* pool) {
 
 void sn_mg_update(sn_mg* mg, sn_pool* pool, bool estimate) {
   if (estimate) mg->caution = 1;
-  for (int l = 0; l < mg->level_count && estimate; ++l) estimate_largest(&mg->levels[l], pool);
-  if (coarsest_is_dense(mg)) factor_coarsest(mg, pool);
+  int visited = mg->exact > 0 ? mg->exact : mg->level_count;
+  for (int l = 0; l < visited && estimate; ++l) estimate_largest(&mg->levels[l], pool);
+  if (mg->exact > 0) {
+    factor_exact(mg, pool);
+  } else if (coarsest_is_dense(mg)) {
+    factor_coarsest(mg, pool);
+  }
 }
 
 void sn_mg_weaken(sn_mg* mg) { mg->caution *= 1.5; }

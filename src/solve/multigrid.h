@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "octree/coarsen.h"
+#include "solve/envelope.h"
 
 typedef enum sn_mg_smoother { SN_MG_JACOBI, SN_MG_CHEBYSHEV } sn_mg_smoother;
 typedef enum sn_mg_coarsest { SN_MG_CHOLESKY, SN_MG_JACOBI_16 } sn_mg_coarsest;
@@ -16,6 +17,9 @@ typedef struct sn_mg_opts {
   double damping;  // of Jacobi; 0: 1.5 over the largest eigenvalue of D^-1 A, level by level
   int degree;      // of Chebyshev, 1..8
   sn_mg_coarsest coarsest;
+  // The finest level but the first whose factor within its envelope takes at most so many operations is
+  // solved exactly, and no coarser one is visited; 0: none.
+  double exact_cost;
 } sn_mg_opts;
 
 // Nodes at which the operator is much stiffer in some directions than in others, with symmetric
@@ -34,6 +38,11 @@ typedef struct sn_mg_level {
   const sn_transfer* coarser;  // to the next level; NULL on the last
   // A = K + springs: y = A x; what it is on held nodes is of no interest.
   void (*multiply)(void* ctx, sn_pool* pool, const float* springs, const float* x, float* y);
+  // For a level that may be solved exactly: cells with eight nodes each, and products with something not
+  // below A that couples nodes of one cell only; NULL: it may not.
+  void (*multiply_apart)(void* ctx, sn_pool* pool, const float* springs, const float* x, float* y);
+  const uint32_t* cells;  // (8 x cell_count)
+  uint32_t cell_count;
   void* ctx;
   float* springs;  // a diagonal; set by the owner before sn_mg_update
   float*
@@ -52,6 +61,8 @@ typedef struct sn_mg {
   double* dense;       // right side and solution there (n)
   uint32_t* unknowns;  // free unknowns of the coarsest level (n)
   int n;
+  int exact;             // the level that is solved exactly; 0: none but the last
+  sn_envelope envelope;  // of that
 } sn_mg;
 
 // Memory for the vectors of all levels and the coarsest factor. Levels' counts, held, coarser,

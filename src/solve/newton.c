@@ -1,7 +1,7 @@
 // Each step solves K d = g by truncated CG and moves to u - t d. The exact Hessian comes first: near a solution it
-// converges fast. Where it shows negative curvature CG stops. With a strong preconditioner
-// what it has by then is a good step; else the step is solved again with the definite Hessian. Either
-// way -d points downhill.
+// converges fast. Where it shows negative curvature CG stops. Among contacts, with a strong preconditioner, what it
+// has by then is a good step; else the step is solved again with the definite Hessian, and so are the next ones
+// until things are calmer. Either way -d points downhill.
 #include "solve/newton.h"
 
 #include <math.h>
@@ -214,12 +214,24 @@ static bool find_step(newton* n, sn_hessian kind, int* iterations) {
   return definite;
 }
 
+// May anything be run into? Then curvature comes and goes with what touches.
+static bool can_touch(const sn_problem* problem) {
+  for (int t = 0; t < problem->term_count; ++t) {
+    if (problem->terms[t].ops->foresee) return true;
+  }
+  return false;
+}
+
 // A step with all kinds of Hessian that may serve.
 static bool step_with_hessians(newton* n, int* iterations) {
   const sn_preconditioner* m = n->opts->preconditioner;
-  if (n->opts->krylov != SN_KRYLOV_NONE && n->norm < n->rough) {
+  bool calm = n->norm < n->rough;
+  if (n->opts->krylov != SN_KRYLOV_NONE && calm) {
     bool definite = find_step(n, SN_HESSIAN_EXACT, iterations);
-    if ((definite || (m && m->strong)) && take_step(n)) {
+    bool serves = definite || (m && m->strong && can_touch(n->problem));
+    // Flesh by itself that is far from balance stays so for some steps: no use in asking again.
+    if (!serves) n->rough = CALMER * n->norm;
+    if (serves && take_step(n)) {
       // Where the exact Hessian promises far too much it is not used again until things are calmer.
       if (n->length < SHORT_STEP) n->rough = CALMER * n->norm;
       return true;

@@ -91,11 +91,100 @@ static void the_gradient_of_the_mean_volume(void** unused) {
   }
 }
 
+// K of one cell in full, column by column.
+static void get_stiffness(const sn_material* material, double u[8][3], sn_hessian kind,
+                          double K[24][24]) {
+  for (int n = 0; n < 24; ++n) {
+    double p[8][3] = {{0}}, y[8][3];
+    p[n / 3][n % 3] = 1;
+    sn_law_cell_apply(SHAPE, H, material, (const double(*)[3])u, kind, (const double(*)[3])p, y);
+    for (int m = 0; m < 24; ++m) K[m][n] = y[m / 3][m % 3];
+  }
+}
+
+// |K - dg/du| over |K|, by differences.
+static double off_differences(const sn_material* material, double u[8][3], double K[24][24]) {
+  static const double AT[4] = {-2, -1, 1, 2};
+  double error = 0, size = 0, step = 1e-4 * H;
+  for (int n = 0; n < 24; ++n) {
+    double *at = &u[n / 3][n % 3], from = *at, g[4][8][3];
+    for (int k = 0; k < 4; ++k) {
+      *at = from + AT[k] * step;
+      sn_law_cell_evaluate(SHAPE, H, material, (const double(*)[3])u, g[k]);
+    }
+    *at = from;
+    for (int m = 0; m < 24; ++m) {
+      int c = m / 3, i = m % 3;
+      double slope = (8 * (g[2][c][i] - g[1][c][i]) - (g[3][c][i] - g[0][c][i])) / (12 * step);
+      error += (K[m][n] - slope) * (K[m][n] - slope);
+      size += K[m][n] * K[m][n];
+    }
+  }
+  return sqrt(error / size);
+}
+
+// Corners scattered by up to 0.4 cells: K knows what hourglass modes do to the mean of J.
+static void the_stiffness_is_the_derivative_of_the_gradient(void** unused) {
+  (void)unused;
+  sn_random random = sn_random_seeded(6);
+  for (int law = 0; law < SN_LAW_COUNT; ++law) {
+    double worst = 0;
+    sn_material material = sn_material_of((sn_law)law, 2e3, 9e4);
+    for (int trial = 0; trial < 200; ++trial) {
+      double u[8][3], K[24][24];
+      scatter(&random, trial % 2 ? 0.15 : 0.4, u);
+      get_stiffness(&material, u, SN_HESSIAN_EXACT, K);
+      worst = fmax(worst, off_differences(&material, u, K));
+    }
+    print_message("%-20s %.1e\n", sn_law_name((sn_law)law), worst);
+    assert_true(worst < 1e-6);
+  }
+}
+
+// Cholesky's pivots of K + a little: is it symmetric, and without a negative eigenvalue?
+static bool is_definite(double K[24][24]) {
+  double trace = 0;
+  for (int n = 0; n < 24; ++n) trace += K[n][n];
+  for (int n = 0; n < 24; ++n) {
+    for (int m = 0; m < n; ++m) {
+      if (fabs(K[n][m] - K[m][n]) > 1e-12 * trace) return false;
+    }
+    K[n][n] += 1e-10 * trace;
+  }
+  for (int n = 0; n < 24; ++n) {
+    if (!(K[n][n] > 0)) return false;
+    for (int i = n + 1; i < 24; ++i) {
+      for (int j = n + 1; j <= i; ++j) K[i][j] -= K[i][n] * K[j][n] / K[n][n];
+    }
+  }
+  return true;
+}
+
+static void the_definite_stiffness_is_definite(void** unused) {
+  (void)unused;
+  sn_random random = sn_random_seeded(7);
+  for (int law = 0; law < SN_LAW_COUNT; ++law) {
+    int indefinite = 0;
+    for (int trial = 0; trial < 300; ++trial) {
+      sn_material material = sn_material_of((sn_law)law, 2e3, trial % 3 ? 9e4 : 1e3);
+      double u[8][3], K[24][24];
+      scatter(&random, trial % 2 ? 0.3 : 1, u);
+      get_stiffness(&material, u, SN_HESSIAN_DEFINITE, K);
+      assert_true(is_definite(K));
+      get_stiffness(&material, u, SN_HESSIAN_EXACT, K);
+      indefinite += !is_definite(K);
+    }
+    assert_true(indefinite > 0);  // it had something to do
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_gradient_is_that_of_the_energy),
       cmocka_unit_test(the_mean_volume_is_exact),
       cmocka_unit_test(the_gradient_of_the_mean_volume),
+      cmocka_unit_test(the_stiffness_is_the_derivative_of_the_gradient),
+      cmocka_unit_test(the_definite_stiffness_is_definite),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
 // The laws in double precision: derivatives, closed forms of quotients, definite projections, and that
 // nothing is infinite anywhere.
+#include "material/fiber.h"
 #include "material/points.h"
 
 // Which pieces of the law's functions F is on; derivatives jump between them.
@@ -322,6 +323,81 @@ static void measures_are_convex(void** unused) {
   }
 }
 
+// a^T b and a b^T
+static void transposed_times(const double a[9], const double b[9], double out[9]) {
+  for (int i = 0; i < 9; ++i) {
+    out[i] = 0;
+    for (int k = 0; k < 9; k += 3) out[i] += a[k + i / 3] * b[k + i % 3];
+  }
+}
+static void times(const double a[9], const double b[9], double out[9]) {
+  for (int i = 0; i < 9; ++i) {
+    out[i] = 0;
+    for (int k = 0; k < 3; ++k) out[i] += a[3 * (i / 3) + k] * b[3 * k + i % 3];
+  }
+}
+
+// A law with fibres along w: W + psi(|F w|). In the frames of F its stress is a diagonal matrix plus the
+// stretches times a symmetric one, made of V^T w (Irving 2007, section 2.6.1), inverted or not.
+static void fibres_make_any_law_anisotropic_in_the_frames(void** unused) {
+  (void)unused;
+  static const sn_fiber FIBER = {3, 1.1, 0.8, 20};
+  static const sn_fiber_state STATE = {0.5, 0.2};
+  sn_random random = sn_random_seeded(11);
+  for (int i = 0; i < MATERIALS * 50; ++i) {
+    sn_material m = material_number(i % MATERIALS);
+    double F[9], U[9], s[3], V[9], P[9], turn[9], T[9], framed[9], w[3], Fw[3] = {0}, l = 0;
+    random_gradient(&random, i / MATERIALS % 3, F);
+    random_rotation(&random, turn);
+    for (int k = 0; k < 3; ++k) w[k] = turn[3 * k];
+    for (int k = 0; k < 9; ++k) Fw[k / 3] += F[k] * w[k % 3];
+    for (int k = 0; k < 3; ++k) l += Fw[k] * Fw[k];
+    l = sqrt(l);
+    sn_fiber_point fiber = sn_fiber_evaluate(&FIBER, STATE, l);
+    sn_material_stress(&m, F, P);
+    for (int k = 0; k < 9; ++k) P[k] += fiber.tension / l * Fw[k / 3] * w[k % 3];
+    sn_svd3_d(F, U, s, V);
+    transposed_times(U, P, T);
+    times(T, V, framed);
+    double size = 0, a[3] = {0};
+    for (int k = 0; k < 9; ++k) size = fmax(size, fabs(framed[k]));
+    for (int k = 0; k < 9; ++k) a[k % 3] += V[k] * w[k / 3];  // V^T w
+    for (int k = 0; k < 9; ++k) {
+      if (k % 4 == 0) continue;
+      double own = s[k / 3] * fiber.tension / l * a[k / 3] * a[k % 3];
+      assert_true(fabs(framed[k] - own) <= 1e-9 * size);
+    }
+  }
+}
+
+// Damping takes the law a little ahead in time, at F + c F'. To first order that is the differential
+// along F', so that for slow motion near rest it takes energy out and never puts any in.
+static void any_law_is_damped_by_its_own_differential(void** unused) {
+  (void)unused;
+  sn_random random = sn_random_seeded(12);
+  double worst = 0;
+  for (int i = 0; i < MATERIALS * 100; ++i) {
+    sn_material m = material_number(i % MATERIALS);
+    double F[9], rate[9], ahead[9], P[9], later[9], dP[9], c = 1e-6, power = 0, off = 0, size = 0;
+    random_gradient(&random, 2, F);
+    for (int k = 0; k < 9; ++k) rate[k] = sn_random_symmetric(&random);
+    along(F, c, rate, ahead);
+    sn_material_stress(&m, F, P);
+    sn_material_stress(&m, ahead, later);
+    sn_material_differential(&m, F, rate, SN_HESSIAN_EXACT, dP);
+    for (int k = 0; k < 9; ++k) {
+      double viscous = (later[k] - P[k]) / c;
+      power += rate[k] * viscous;
+      off += (viscous - dP[k]) * (viscous - dP[k]);
+      size += dP[k] * dP[k];
+    }
+    worst = fmax(worst, sqrt(off / size));
+    assert_true(power > 0);
+  }
+  print_message("viscous stress against the differential: %.1e\n", worst);
+  assert_true(worst < 1e-4);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(stress_and_differential_are_derivatives),
@@ -333,6 +409,8 @@ int main(void) {
       cmocka_unit_test(definite_differentials_have_no_negative_eigenvalue),
       cmocka_unit_test(parts_add_up),
       cmocka_unit_test(measures_are_convex),
+      cmocka_unit_test(fibres_make_any_law_anisotropic_in_the_frames),
+      cmocka_unit_test(any_law_is_damped_by_its_own_differential),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

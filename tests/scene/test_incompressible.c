@@ -82,6 +82,31 @@ static setup ball(int n, double poisson) {
   return s;
 }
 
+// A standing animal with limbs of two to four cells, held at its feet; its solver is the automatic one.
+static setup animal(int n, double poisson) {
+  static const sn_round_cone CONES[] = {
+      {{0, 0.45, 0}, {0, 0.62, 0.02}, 0.19, 0.16},         // trunk
+      {{0, 0.80, 0.04}, {0, 0.86, 0.14}, 0.11, 0.07},      // head
+      {{0.16, 0.66, 0}, {0.40, 0.72, 0.10}, 0.07, 0.045},  // arms
+      {{-0.16, 0.66, 0}, {-0.40, 0.62, 0.10}, 0.07, 0.045},
+      {{0.40, 0.72, 0.10}, {0.46, 0.84, 0.16}, 0.045, 0.035},
+      {{-0.40, 0.62, 0.10}, {-0.46, 0.74, 0.18}, 0.045, 0.035},
+      {{0.12, 0.34, 0}, {0.18, 0.10, 0.04}, 0.10, 0.06},  // legs
+      {{-0.12, 0.34, 0}, {-0.18, 0.10, 0.04}, 0.10, 0.06},
+      {{0, 0.36, -0.14}, {0, 0.16, -0.42}, 0.08, 0.02},        // tail
+      {{0.07, 0.92, 0.02}, {0.13, 1.04, -0.02}, 0.035, 0.02},  // ears
+      {{-0.07, 0.92, 0.02}, {-0.13, 1.04, -0.02}, 0.035, 0.02},
+  };
+  sn_mesh mesh;
+  sn_error err = {0};
+  assert_ok(sn_mesh_from_round_cones(CONES, sizeof CONES / sizeof *CONES, 0.05, 0.02, &mesh, &err),
+            &err);
+  setup s = describe(mesh, 1.06 / n, poisson);
+  s.scene.solver.pressure = SN_PRESSURE_AUTO;
+  s.fixed[s.scene.fixed_count++] = hold(sn_v3(-2, -2, -2), sn_v3(2, 0.15, 2));
+  return s;
+}
+
 // A bar of n x n x 3n cells along y, held below.
 static setup bar(int n, double poisson) {
   sn_mesh mesh = shape_unit_cube();
@@ -150,7 +175,7 @@ static void fit_pressures(setup* s) {
   sn_flesh_work* work = &s->state->bodies[0].flesh;
   double* g = calloc(s->model->unknown_count, sizeof *g);
   sn_problem_evaluate(&s->state->problem, s->pool, s->state->u, g);
-  for (size_t i = 0; i < s->state->problem.pressure_count; ++i) {
+  for (size_t i = 0; i < s->state->problem.pressure_count && work->pressure; ++i) {
     work->pressure[i] = work->kept[i] * work->measure[i];
   }
   free(g);
@@ -195,6 +220,13 @@ static void iterations_stay_within_the_targets(void** unused) {
       assert_true(at_rest > 0 && at_rest <= MOST[k]);
       assert_true(deformed > 0);
     }
+  }
+  // Thin limbs bend on coarse levels as thick ones do, unless one of these is solved exactly.
+  for (int k = 0; k < 3; ++k) {
+    setup s = animal(40, POISSON[k]);
+    int iterations = iterations_to_error(&s, 0);
+    print_message("animal 40, %.4f: %d\n", POISSON[k], iterations);
+    assert_true(iterations > 0 && iterations <= MOST[k]);
   }
 }
 
@@ -465,10 +497,11 @@ static void pressures_are_kept_where_that_pays(void** unused) {
     bool kept;
     sn_mg_smoother smoother;
   } ROWS[] = {{0.45, false, SN_MG_JACOBI},
-              {0.49, false, SN_MG_JACOBI},
+              {0.48, false, SN_MG_JACOBI},
+              {0.49, false, SN_MG_CHEBYSHEV},
               {0.498, true, SN_MG_CHEBYSHEV},
               {0.4999, true, SN_MG_CHEBYSHEV}};
-  for (int k = 0; k < 4; ++k) {
+  for (int k = 0; k < 5; ++k) {
     setup s = ball(6, ROWS[k].poisson);
     s.scene.solver.pressure = SN_PRESSURE_AUTO;
     build(&s, 1);

@@ -10,7 +10,7 @@ energies, change of shape at the end as a part of the diagonal, and what is wron
   work done since, within 1 % of the range of energies in the run;
 - where what presses goes away again: 12 frames later nothing touches, and at the end the flesh has its
   shape at rest again, to 1e-3 of its diagonal;
-- where a muscle contracts, the girth around it grows.
+- where a muscle contracts, the girth around it grows, and where muscles of a character flex, its skin moves.
 
 Options: --quick (fewer frames of long scenes), --jitter N (instead N times, each with all vertices
 moved at random by 1e-4 of the diagonal), --seed S, --only NAME,NAME, --jobs N (scenes at a time, 2),
@@ -38,9 +38,11 @@ ENERGY_SLACK = 0.01
 JITTER = 1e-4
 # Of scenes with a muscle that swells: a frame, a place along x, and by how much the girth there grows at least.
 BULGES = {"flex": (22, 0.14, 0.1)}
+# Of scenes that pass the same pose twice, muscles at rest and then flexed: both frames, and how far the skin moves at least.
+FLEXES = {"stride": (14, 38, 0.02)}
 # Last frame under --quick, of scenes that take long.
 QUICK = {"armpit": 16, "drop": 24, "elbow": 15, "flex": 22, "knee": 13, "rollers": 20, "spike": 14, "stack": 8, "stone": 24, "tube": 16,
-         "twist": 24, "walk": 6}
+         "twist": 24, "walk": 6, "stride": 3}
 # Scenes that are not right yet, and what is expected of them: said, but not counted as wrong.
 KNOWN = {"elbow": "energy grows"}
 
@@ -98,6 +100,16 @@ def check_bulge(run, body, first, bulge):
     triangles, rest = read_triangles(run / f"{body}.obj"), read_vertices(run / f"{body}.obj")
     grown = girth(read_frame(run / f"{body}.pc2", frame - first), triangles, x) / girth(rest, triangles, x) - 1
     return [] if grown >= least else [f"girth grows by {100 * grown:.3g} % only"]
+
+
+def check_flex(run, body, lines, flex):
+    """What is wrong with the skin over muscles, as a list; a run that ends before they flex is not judged."""
+    passive, active, least = flex
+    if lines[-1]["frame"] < active:
+        return []
+    before, after = (read_frame(run / f"{body}.pc2", frame - lines[0]["frame"]) for frame in (passive, active))
+    moved = max(math.dist(p, q) for p, q in zip(before, after))
+    return [] if moved >= least else [f"flexed muscles move the skin by {moved:.3g} only"]
 
 
 def diagonal(points):
@@ -192,6 +204,8 @@ def judge(name, run, scene):
             wrong.append(f"shape at the end is off by {error:.3g} of the diagonal")
     if name in BULGES:
         wrong += check_bulge(run, bodies[0], lines[0]["frame"], BULGES[name])
+    if name in FLEXES:
+        wrong += check_flex(run, bodies[0], lines, FLEXES[name])
     deepest = max(lines, key=lambda line: line["max_penetration"])
     return wrong, {
         "cells": lines[0]["elements"], "frames": len(lines),
