@@ -65,15 +65,48 @@ static double lowest_corner(const sn_collider_desc* box, const sn_affine* moved,
   return lowest;
 }
 
-static double lowest_vertex(const sn_mesh* mesh, const sn_affine* moved, int up) {
+// A mesh that is moved, or that has another shape in every frame.
+typedef struct moving_mesh {
+  const sn_mesh* mesh;
+  const sn_motion* motion;
+  const sn_mesh_motion* shape;  // goes before the motion where it has frames
+} moving_mesh;
+
+static sn_vec3 vertex_at(const moving_mesh* m, const sn_affine* moved, uint32_t vertex, int frame) {
+  if (m->shape->frame_count > 0) return sn_mesh_motion_at(m->shape, vertex, frame);
+  return carry(moved, m->mesh->positions + 3 * (size_t)vertex);
+}
+
+static double lowest_vertex(const moving_mesh* m, int frame, int up) {
+  sn_affine moved = sn_motion_at(m->motion, frame);
   double lowest = INFINITY;
-  for (uint32_t v = 0; v < mesh->vertex_count; ++v) {
-    lowest = fmin(lowest, component(carry(moved, mesh->positions + 3 * (size_t)v), up));
+  for (uint32_t v = 0; v < m->mesh->vertex_count; ++v) {
+    lowest = fmin(lowest, component(vertex_at(m, &moved, v, frame), up));
   }
   return lowest;
 }
 
-static double lowest_of(const sn_collider_desc* desc, const sn_affine* moved, int up) {
+static sn_status add_moving_mesh(const moving_mesh* m, int frame, sn_drawn_surface surface,
+                                 surface_list* list, sn_error* err) {
+  sn_affine moved = sn_motion_at(m->motion, frame);
+  sn_status status = add_mesh(m->mesh, surface, list, err);
+  if (status != SN_OK) return status;
+  // The list's own copy, so that it may be moved.
+  float* positions = (float*)list->surfaces[list->count - 1].positions;
+  for (uint32_t v = 0; v < m->mesh->vertex_count; ++v) {
+    put3(positions + 3 * (size_t)v, vertex_at(m, &moved, v, frame));
+  }
+  return SN_OK;
+}
+
+static moving_mesh mesh_of_collider(const sn_collider_desc* desc) {
+  return (moving_mesh){&desc->mesh, &desc->motion, &desc->shape};
+}
+
+static double lowest_of(const sn_collider_desc* desc, int frame, int up) {
+  sn_affine at = sn_motion_at(&desc->motion, frame);
+  const sn_affine* moved = &at;
+  moving_mesh mesh = mesh_of_collider(desc);
   switch (desc->kind) {
     case SN_COLLIDER_PLANE:
       return INFINITY;
@@ -88,14 +121,13 @@ static double lowest_of(const sn_collider_desc* desc, const sn_affine* moved, in
     case SN_COLLIDER_MESH:
       break;
   }
-  return lowest_vertex(&desc->mesh, moved, up);
+  return lowest_vertex(&mesh, frame, up);
 }
 
 double around_lowest(const run_data* run, int frame) {
   double lowest = INFINITY;
   for (uint32_t c = 0; c < run->scene->collider_count; ++c) {
-    sn_affine moved = sn_motion_at(&run->scene->colliders[c].motion, frame);
-    lowest = fmin(lowest, lowest_of(&run->scene->colliders[c], &moved, (int)run->scene->up));
+    lowest = fmin(lowest, lowest_of(&run->scene->colliders[c], frame, (int)run->scene->up));
   }
   return lowest;
 }
@@ -109,7 +141,9 @@ sn_status around_add_colliders(const run_data* run, int frame, const sn_view* vi
     bool floor = desc->kind == SN_COLLIDER_PLANE;
     sn_drawn_surface surface = {.look = floor ? SN_LOOK_FLOOR : SN_LOOK_SOLID,
                                 .base = sn_colour_stone()};
-    status = add_shape(desc, &moved, view, surface, list, err);
+    moving_mesh mesh = mesh_of_collider(desc);
+    status = desc->kind == SN_COLLIDER_MESH ? add_moving_mesh(&mesh, frame, surface, list, err)
+                                            : add_shape(desc, &moved, view, surface, list, err);
   }
   return status;
 }
@@ -128,21 +162,6 @@ sn_status around_add_ground(const run_data* run, const sn_view* view, double low
 
 // ---- Bones
 
-static sn_status add_bone_mesh(const sn_bone_desc* bone, int frame, sn_drawn_surface surface,
-                               surface_list* list, sn_error* err) {
-  sn_affine moved = sn_motion_at(&bone->motion, frame);
-  sn_status status = add_mesh(&bone->mesh, surface, list, err);
-  if (status != SN_OK) return status;
-  // The list's own copy, so that it may be moved.
-  float* positions = (float*)list->surfaces[list->count - 1].positions;
-  for (uint32_t v = 0; v < bone->mesh.vertex_count; ++v) {
-    put3(positions + 3 * (size_t)v, bone->shape.frame_count
-                                        ? sn_mesh_motion_at(&bone->shape, v, frame)
-                                        : carry(&moved, bone->mesh.positions + 3 * (size_t)v));
-  }
-  return SN_OK;
-}
-
 sn_status around_add_bones(const run_data* run, int frame, const sn_view* view, surface_list* list,
                            sn_error* err) {
   sn_status status = SN_OK;
@@ -150,7 +169,8 @@ sn_status around_add_bones(const run_data* run, int frame, const sn_view* view, 
     const sn_bone_desc* bone = &run->scene->bones[b];
     sn_drawn_surface surface = {.look = SN_LOOK_BONE, .base = {236, 228, 210}};
     if (bone->kind == SN_BONE_MESH) {
-      status = add_bone_mesh(bone, frame, surface, list, err);
+      moving_mesh mesh = {&bone->mesh, &bone->motion, &bone->shape};
+      status = add_moving_mesh(&mesh, frame, surface, list, err);
     } else {
       sn_collider_desc capsule = {.kind = SN_COLLIDER_CAPSULE, .capsule = bone->capsule};
       sn_affine moved = sn_motion_at(&bone->motion, frame);

@@ -41,7 +41,7 @@ void answer_colliders_frame(view_request* r) {
   if (!check_frame(r, r->number[1])) return;
   for (uint32_t i = 0; run->scene && i < run->scene->collider_count; ++i) {
     const sn_collider_desc* collider = &run->scene->colliders[i];
-    shape_place(&run->colliders[i], &collider->motion, NULL, r->number[1], run->unit,
+    shape_place(&run->colliders[i], &collider->motion, &collider->shape, r->number[1], run->unit,
                 &r->answer->bytes);
   }
 }

@@ -183,20 +183,21 @@ typedef enum sn_collider_kind {
   SN_COLLIDER_MESH
 } sn_collider_kind;
 
-/// A rigid obstacle that moves as told.
+/// An obstacle that moves as told.
 typedef struct sn_collider_desc {
   char* name;
   sn_collider_kind kind;
-  sn_vec3 position;    ///< a point of the plane, the centre of sphere and box, metres
-  sn_vec3 normal;      ///< unit length, PLANE. Default: up.
-  double radius;       ///< metres, SPHERE
-  sn_vec3 half;        ///< half of each side, metres, BOX
-  sn_capsule capsule;  ///< CAPSULE
-  char* surface;       ///< absolute path, MESH
-  sn_mesh mesh;        ///< metres, MESH
-  sn_motion motion;    ///< without stretches
-  double friction;     ///< Coulomb's coefficient. Default: that of the scene's contact.
-  double stiffness;    ///< as in sn_contact_opts. Default: that of the scene's contact.
+  sn_vec3 position;      ///< a point of the plane, the centre of sphere and box, metres
+  sn_vec3 normal;        ///< unit length, PLANE. Default: up.
+  double radius;         ///< metres, SPHERE
+  sn_vec3 half;          ///< half of each side, metres, BOX
+  sn_capsule capsule;    ///< CAPSULE
+  char* surface;         ///< absolute path, MESH
+  sn_mesh mesh;          ///< metres, MESH
+  sn_motion motion;      ///< without stretches
+  sn_mesh_motion shape;  ///< of the mesh's own vertices: moves it instead of `motion`, MESH
+  double friction;       ///< Coulomb's coefficient. Default: that of the scene's contact.
+  double stiffness;      ///< as in sn_contact_opts. Default: that of the scene's contact.
 } sn_collider_desc;
 
 /// A body or a collider.

@@ -110,6 +110,12 @@ static inline sn_tissue sn_body_tissue(const sn_body* body) {
   return (sn_tissue){body->kinds, body->kind_count, body->cell_kinds, body->mu, body->lambda};
 }
 
+// The share of its cells that displacements turn inside out. (of all bodies)
+static inline double sn_body_inverted(const sn_body* body, sn_pool* pool, const double* u) {
+  sn_flesh_measure m = sn_flesh_get_measure(&body->flesh, pool, u + body->begin);
+  return (double)m.inverted / body->tree.cell_count;
+}
+
 // Its held nodes, as in solve/vector.h (node_count, 0 before).
 void sn_body_mark_held(const sn_body* body, uint8_t* held);
 

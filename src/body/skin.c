@@ -18,6 +18,7 @@ typedef struct builder {
   sn_skin* skin;
   bool counting;            // else filling
   uint32_t* vertex_points;  // the point that each vertex is, or UINT32_MAX
+  uint32_t* rows[2];        // points of two neighbouring rows of a triangle (MOST_ALONG_EDGE + 1)
 } builder;
 
 static sn_carried carry(const sn_body* body, sn_vec3 rest) {
@@ -29,23 +30,49 @@ static sn_carried carry(const sn_body* body, sn_vec3 rest) {
   return c;
 }
 
-static void add_point(builder* b, uint32_t triangle, uint32_t vertex, sn_vec3 rest, double area) {
+// Returns its number.
+static uint32_t add_point(builder* b, uint32_t triangle, uint32_t vertex, sn_vec3 rest,
+                          double area) {
   sn_skin* skin = b->skin;
   uint32_t at = skin->count;
   if (vertex != UINT32_MAX) {
     if (b->vertex_points[vertex] != UINT32_MAX) {
       at = b->vertex_points[vertex];
       if (!b->counting) skin->areas[at] += area;
-      return;
+      return at;
     }
     b->vertex_points[vertex] = at;
   }
   skin->count++;
-  if (b->counting) return;
+  if (b->counting) return at;
   skin->points[at] = carry(skin->body, rest);
   skin->areas[at] = area;
   skin->triangles[at] = triangle;
   skin->vertices[at] = vertex;
+  return at;
+}
+
+static void add_facet(builder* b, uint32_t p, uint32_t q, uint32_t r) {
+  size_t at = b->skin->facet_count++;
+  if (b->counting) return;
+  uint32_t* facet = b->skin->facets + 3 * at;
+  facet[0] = p;
+  facet[1] = q;
+  facet[2] = r;
+}
+
+// Facets between two rows of points, of `n` and `m` parts: always the one with the shorter diagonal.
+static void add_strip(builder* b, int n, int m) {
+  const uint32_t *p = b->rows[0], *q = b->rows[1];
+  for (int i = 0, j = 0; i < n || j < m;) {
+    if (j == m || (i < n && (i + 1) * (long)m <= (j + 1) * (long)n)) {
+      add_facet(b, p[i], p[i + 1], q[j]);
+      ++i;
+    } else {
+      add_facet(b, p[i], q[j + 1], q[j]);
+      ++j;
+    }
+  }
 }
 
 // Parts that an edge is cut into so that none is longer than a cell and a quarter.
@@ -71,7 +98,7 @@ static void add_triangle(builder* b, uint32_t triangle) {
   // The far edge is as long as the two others at most; its points are where s + t = 1.
   double total = 0;
   for (int pass = 0; pass < 2; ++pass) {
-    for (int i = 0; i <= along_a; ++i) {
+    for (int i = 0, above = 0; i <= along_a; ++i) {
       double s = (double)i / along_a, rest = 1 - s;
       int rows = i == along_a ? 0 : (int)ceil(rest * along_d * (1 - 1e-9));
       for (int j = 0; j <= rows; ++j) {
@@ -86,15 +113,22 @@ static void add_triangle(builder* b, uint32_t triangle) {
         int which = i == along_a ? 1 : i == 0 && j == 0 ? 0 : 2;
         uint32_t vertex =
             corner ? surface->triangles[3 * (size_t)triangle + (first + which) % 3] : UINT32_MAX;
-        add_point(b, triangle, vertex, sn_madd(sn_madd(o, s, a), t, d), area * share / total);
+        b->rows[1][j] =
+            add_point(b, triangle, vertex, sn_madd(sn_madd(o, s, a), t, d), area * share / total);
       }
+      if (pass == 0) continue;
+      if (i > 0) add_strip(b, above, rows);
+      uint32_t* row = b->rows[0];
+      b->rows[0] = b->rows[1];
+      b->rows[1] = row;
+      above = rows;
     }
   }
 }
 
 static void add_triangles(builder* b) {
   const sn_surface* surface = &b->skin->body->surface;
-  b->skin->count = 0;
+  b->skin->count = b->skin->facet_count = 0;
   memset(b->vertex_points, 0xff, surface->vertex_count * sizeof *b->vertex_points);
   for (uint32_t t = 0; t < surface->triangle_count; ++t) add_triangle(b, t);
 }
@@ -130,8 +164,12 @@ sn_status sn_skin_build(const sn_body* body, sn_arena* arena, sn_arena* scratch,
   double* sums;
   SN_TRY(SN_ARENA_RAW(scratch, surface->vertex_count, &b.vertex_points, err));
   SN_TRY(SN_ARENA_RAW(scratch, 3 * (size_t)surface->vertex_count, &sums, err));
+  for (int i = 0; i < 2; ++i) {
+    SN_TRY(SN_ARENA_RAW(scratch, MOST_ALONG_EDGE + 1, &b.rows[i], err));
+  }
   add_triangles(&b);
   SN_TRY(SN_ARENA_RAW(arena, skin->count, &skin->points, err));
+  SN_TRY(SN_ARENA_RAW(arena, 3 * (size_t)skin->facet_count, &skin->facets, err));
   SN_TRY(SN_ARENA_RAW(arena, skin->count, &skin->areas, err));
   SN_TRY(SN_ARENA_RAW(arena, skin->count, &skin->triangles, err));
   SN_TRY(SN_ARENA_RAW(arena, skin->count, &skin->vertices, err));
@@ -307,4 +345,17 @@ bool sn_skin_find_nearest(const sn_skin* skin, const sn_skin_pose* pose, sn_vec3
 
 sn_carried sn_skin_carry(const sn_skin* skin, const sn_skin_touch* touch) {
   return carry(skin->body, rest_place(skin, touch));
+}
+
+sn_carried sn_skin_carry_facet(const sn_skin* skin, uint32_t facet, const double weights[3]) {
+  const uint32_t* corners = skin->facets + 3 * (size_t)facet;
+  sn_vec3 rest = {0, 0, 0};
+  for (int i = 0; i < 3; ++i) rest = sn_madd(rest, weights[i], skin->points[corners[i]].rest);
+  return carry(skin->body, rest);
+}
+
+double sn_skin_facet_area(const sn_skin* skin, uint32_t facet) {
+  sn_vec3 c[3];
+  for (int i = 0; i < 3; ++i) c[i] = skin->points[skin->facets[3 * (size_t)facet + i]].rest;
+  return sn_length(area_vector(c));
 }

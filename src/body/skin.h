@@ -15,6 +15,8 @@ typedef struct sn_skin {
   uint32_t* vertices;   // that each is, or UINT32_MAX
   sn_vec3* normals;     // at rest
   uint32_t count;
+  uint32_t* facets;  // triangles between points (3 x facet_count)
+  uint32_t facet_count;
 } sn_skin;
 
 // Where the skin is now.
@@ -55,5 +57,8 @@ bool sn_skin_find_nearest(const sn_skin* skin, const sn_skin_pose* pose, sn_vec3
                           double depth, uint32_t own, sn_skin_touch* touch);
 // The place of a touch as one that the flesh carries.
 sn_carried sn_skin_carry(const sn_skin* skin, const sn_skin_touch* touch);
+// About the same for a place of a facet, and the facet's area at rest, m2.
+sn_carried sn_skin_carry_facet(const sn_skin* skin, uint32_t facet, const double weights[3]);
+double sn_skin_facet_area(const sn_skin* skin, uint32_t facet);
 
 #endif

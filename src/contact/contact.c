@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/parallel.h"
 #include "base/timer.h"
 #include "math/vec.h"
 
@@ -18,12 +19,36 @@ void sn_contact_set_add(sn_contact_set* set, const sn_contact* contact) {
     set->lost++;
     return;
   }
-  set->contacts[set->count++] = *contact;
+  sn_contact* added = &set->contacts[set->count++];
+  *added = *contact;
+  if (added->on_facet) added->carrier = &added->target;
+}
+
+sn_vec3 sn_contact_place(const sn_contact* c, const double* u) {
+  if (!c->on_facet) return sn_carried_place(c->carrier, u);
+  sn_vec3 sum = {0, 0, 0};
+  for (int i = 0; i < 3; ++i) {
+    sum = sn_madd(sum, c->weights[i], sn_carried_place(c->corners[i], u));
+  }
+  return sum;
 }
 
 sn_vec3 sn_contact_relative(const sn_contact* c, const double* u) {
   sn_vec3 target = c->against_flesh ? sn_carried_place(&c->target, u) : c->place;
-  return sn_sub(sn_carried_place(c->carrier, u), target);
+  return sn_sub(sn_contact_place(c, u), target);
+}
+
+// How the point moves against what it touches.
+static sn_vec3 relative_move(const sn_contact* c, const double* d) {
+  if (c->against_flesh) {
+    return sn_sub(sn_carried_move(c->carrier, d), sn_carried_move(&c->target, d));
+  }
+  if (!c->on_facet) return sn_carried_move(c->carrier, d);
+  sn_vec3 sum = {0, 0, 0};
+  for (int i = 0; i < 3; ++i) {
+    sum = sn_madd(sum, c->weights[i], sn_carried_move(c->corners[i], d));
+  }
+  return sum;
 }
 
 double sn_contact_gap(const sn_contact* c, const double* u) {
@@ -57,7 +82,7 @@ static spring push(const sn_contact* c, double g) {
 
 // Tangential part of the way that the point has gone from the anchor.
 static sn_vec3 slide(const sn_contact* c, const double* u, sn_vec3 relative) {
-  sn_vec3 from = c->against_flesh ? relative : sn_carried_place(c->carrier, u);
+  sn_vec3 from = c->against_flesh ? relative : sn_contact_place(c, u);
   sn_vec3 way = sn_sub(from, c->anchor);
   return sn_madd(way, -sn_dot(way, c->normal), c->normal);
 }
@@ -90,6 +115,16 @@ static void spread(const sn_carried* c, double sign, sn_vec3 v, double* y) {
   }
 }
 
+// A force on the point, and its counterpart on flesh that it touches.
+static void spread_force(const sn_contact* c, sn_vec3 force, double* y) {
+  if (c->on_facet) {
+    for (int i = 0; i < 3; ++i) spread(c->corners[i], c->weights[i], force, y);
+    return;
+  }
+  spread(c->carrier, 1, force, y);
+  if (c->against_flesh) spread(&c->target, -1, force, y);
+}
+
 static const sn_contact_set* set_of(const sn_term* term) { return term->work; }
 
 static double evaluate(const sn_term* term, sn_pool* pool, const double* u, double* g,
@@ -114,34 +149,41 @@ static double evaluate(const sn_term* term, sn_pool* pool, const double* u, doub
     if (size == 0) continue;
     squares += size;
     if (!g) continue;
-    spread(c->carrier, 1, force, g);
-    if (c->against_flesh) spread(&c->target, -1, force, g);
+    spread_force(c, force, g);
   }
   if (forces) *forces = sqrt(squares);
   *set->seconds += sn_seconds() - start;
   return sum;
 }
 
+typedef struct refresh_job {
+  sn_contact_set* set;
+  const double* u;
+} refresh_job;
+
+// Of each contact alone. Returns how many change.
+static double refresh_some(void* ctx, size_t begin, size_t end) {
+  const refresh_job* job = ctx;
+  const sn_contact_set* set = job->set;
+  double changed = 0;
+  for (size_t i = begin; i < end; ++i) {
+    sn_contact *c = &set->contacts[i], before = *c;
+    if (!c->against_flesh && set->follow) set->follow(set->follow_ctx, c, job->u);
+    c->pressure = push(c, sn_contact_gap(c, job->u)).force;
+    changed += (c->friction > 0 && c->pressure != before.pressure) ||
+               memcmp(&before.place, &c->place, sizeof c->place) != 0 ||
+               memcmp(&before.normal, &c->normal, sizeof c->normal) != 0;
+  }
+  return changed;
+}
+
 // Colliders' planes follow the points; friction goes by the pressure of now. True if that changes
 // anything.
 static bool refresh(const sn_term* term, sn_pool* pool, const double* u) {
-  sn_contact_set* set = term->work;
-  bool changed = false;
+  refresh_job job = {term->work, u};
   double start = sn_seconds();
-  (void)pool;
-  for (uint32_t i = 0; i < set->count; ++i) {
-    sn_contact* c = &set->contacts[i];
-    sn_vec3 place = c->place, normal = c->normal;
-    double pressure = c->pressure;
-    if (!c->against_flesh && set->follow) {
-      set->follow(set->follow_ctx, c, sn_carried_place(c->carrier, u));
-    }
-    c->pressure = push(c, sn_contact_gap(c, u)).force;
-    changed = changed || (c->friction > 0 && c->pressure != pressure) ||
-              memcmp(&place, &c->place, sizeof place) != 0 ||
-              memcmp(&normal, &c->normal, sizeof normal) != 0;
-  }
-  *set->seconds += sn_seconds() - start;
+  bool changed = sn_parallel_sum(pool, job.set->count, 64, refresh_some, &job) > 0;
+  *job.set->seconds += sn_seconds() - start;
   return changed;
 }
 
@@ -191,9 +233,7 @@ static void linearise(const sn_term* term, sn_pool* pool, const double* u) {
 }
 
 static void add_pull(const sn_contact* c, double pull, double* g) {
-  sn_vec3 force = sn_scale(pull, c->normal);
-  spread(c->carrier, 1, force, g);
-  if (c->against_flesh) spread(&c->target, -1, force, g);
+  spread_force(c, sn_scale(pull, c->normal), g);
 }
 
 // What a contact comes to after a step, beyond what its tangent says.
@@ -208,8 +248,7 @@ static double surprise(const sn_contact* c, double gap, double after) {
 // Where a step would end in the full spring of a contact, which now touches softly or not at all.
 static bool runs_into(const sn_contact* c, const double* u, const double* d, double* gap,
                       double* after) {
-  sn_vec3 move = sn_carried_move(c->carrier, d);
-  if (c->against_flesh) move = sn_sub(move, sn_carried_move(&c->target, d));
+  sn_vec3 move = relative_move(c, d);
   *gap = sn_contact_gap(c, u);
   *after = *gap - sn_dot(c->normal, move);
   return *gap > -c->smooth && *after < 0 && *after < *gap;
@@ -231,22 +270,22 @@ static void foresee_one(sn_contact_set* set, uint32_t i, double gap, double* g) 
 static bool foresee(const sn_term* term, sn_pool* pool, const double* u, const double* d,
                     double most, double* g) {
   sn_contact_set* set = term->work;
-  double price = 0, gap, after;
+  double price = 0, gap, after, start = sn_seconds();
   (void)pool;
   for (uint32_t i = 0; !d && i < set->block_count; ++i) {
     add_pull(&set->contacts[set->blocks[i].contact], -set->blocks[i].pull, g);
   }
-  if (!d) return false;
-  for (uint32_t i = 0; i < set->count; ++i) {
+  for (uint32_t i = 0; d && i < set->count; ++i) {
     const sn_contact* c = &set->contacts[i];
     if (!c->foreseen && runs_into(c, u, d, &gap, &after)) price += surprise(c, gap, after);
   }
-  if (price <= most) return false;
-  for (uint32_t i = 0; i < set->count; ++i) {
+  bool found = d && price > most;
+  for (uint32_t i = 0; found && i < set->count; ++i) {
     const sn_contact* c = &set->contacts[i];
     if (!c->foreseen && runs_into(c, u, d, &gap, &after)) foresee_one(set, i, gap, g);
   }
-  return true;
+  *set->seconds += sn_seconds() - start;
+  return found;
 }
 
 static sn_vec3 block_times(const sn_contact_block* b, sn_vec3 v) {
@@ -258,16 +297,14 @@ static sn_vec3 block_times(const sn_contact_block* b, sn_vec3 v) {
 static void apply_d(const sn_term* term, sn_pool* pool, sn_hessian kind, const double* p,
                     double* y) {
   const sn_contact_set* set = set_of(term);
+  double start = sn_seconds();
   (void)pool;
   (void)kind;
   for (uint32_t i = 0; i < set->block_count; ++i) {
     const sn_contact* c = &set->contacts[set->blocks[i].contact];
-    sn_vec3 v = sn_carried_move(c->carrier, p);
-    if (c->against_flesh) v = sn_sub(v, sn_carried_move(&c->target, p));
-    sn_vec3 f = block_times(&set->blocks[i], v);
-    spread(c->carrier, 1, f, y);
-    if (c->against_flesh) spread(&c->target, -1, f, y);
+    spread_force(c, block_times(&set->blocks[i], relative_move(c, p)), y);
   }
+  *set->seconds += sn_seconds() - start;
 }
 
 static void gather_f(const sn_carried* c, float sign, const float* p, float v[3]) {
@@ -286,6 +323,22 @@ static void spread_f(const sn_carried* c, float sign, const float v[3], float* y
   }
 }
 
+// What carries a contact: its point, or the corners of its facet; and the flesh that it touches.
+static int list_sides(const sn_contact* c, const sn_carried* side[3], float signs[3]) {
+  if (c->on_facet) {
+    for (int i = 0; i < 3; ++i) {
+      side[i] = c->corners[i];
+      signs[i] = (float)c->weights[i];
+    }
+    return 3;
+  }
+  side[0] = c->carrier;
+  side[1] = &c->target;
+  signs[0] = 1;
+  signs[1] = -1;
+  return c->against_flesh ? 2 : 1;
+}
+
 static void apply_f(const sn_term* term, sn_pool* pool, sn_hessian kind, const float* p, float* y) {
   const sn_contact_set* set = set_of(term);
   double start = sn_seconds();
@@ -295,12 +348,13 @@ static void apply_f(const sn_term* term, sn_pool* pool, sn_hessian kind, const f
     const sn_contact* c = &set->contacts[set->blocks[i].contact];
     const float* m = set->blocks[i].m;
     float v[3] = {0, 0, 0};
-    gather_f(c->carrier, 1, p, v);
-    if (c->against_flesh) gather_f(&c->target, -1, p, v);
+    float signs[3];
+    const sn_carried* side[3];
+    int sides = list_sides(c, side, signs);
+    for (int k = 0; k < sides; ++k) gather_f(side[k], signs[k], p, v);
     float f[3] = {m[0] * v[0] + m[3] * v[1] + m[4] * v[2], m[3] * v[0] + m[1] * v[1] + m[5] * v[2],
                   m[4] * v[0] + m[5] * v[1] + m[2] * v[2]};
-    spread_f(c->carrier, 1, f, y);
-    if (c->against_flesh) spread_f(&c->target, -1, f, y);
+    for (int k = 0; k < sides; ++k) spread_f(side[k], signs[k], f, y);
   }
   *set->seconds += sn_seconds() - start;
 }
@@ -323,6 +377,7 @@ static void spread_bound(const sn_carried* c, double sides, sn_vec3 rows, double
 // bound of w w^T times B at each node alone bounds it, twice that if flesh is on both sides.
 static void diagonal(const sn_term* term, sn_pool* pool, double* d) {
   const sn_contact_set* set = set_of(term);
+  double start = sn_seconds();
   (void)pool;
   for (uint32_t i = 0; i < set->block_count; ++i) {
     const sn_contact* c = &set->contacts[set->blocks[i].contact];
@@ -331,9 +386,14 @@ static void diagonal(const sn_term* term, sn_pool* pool, double* d) {
     sn_vec3 rows =
         sn_v3(fabsf(m[0]) + fabsf(m[3]) + fabsf(m[4]), fabsf(m[3]) + fabsf(m[1]) + fabsf(m[5]),
               fabsf(m[4]) + fabsf(m[5]) + fabsf(m[2]));
+    if (c->on_facet) {
+      for (int k = 0; k < 3; ++k) spread_bound(c->corners[k], c->weights[k], rows, d);
+      continue;
+    }
     spread_bound(c->carrier, sides, rows, d);
     if (c->against_flesh) spread_bound(&c->target, sides, rows, d);
   }
+  *set->seconds += sn_seconds() - start;
 }
 
 static const sn_term_ops CONTACT = {.name = "contact",
@@ -353,12 +413,14 @@ sn_contact_report sn_contact_set_report(const sn_contact_set* set, const double*
   sn_contact_report report = {0};
   for (uint32_t i = 0; i < set->count; ++i) {
     const sn_contact* c = &set->contacts[i];
-    double gap = sn_contact_gap(c, u), pressure = push(c, gap).force, depth = -gap - c->offset;
+    double gap = sn_contact_gap(c, u), pressure = push(c, gap).force,
+           depth = -gap - c->offset - c->sag;
     if (depth > report.deepest) report.deepest = depth;
     if (pressure == 0) continue;
     report.touching++;
     report.push += pressure;
-    report.work += pressure * c->relief;
+    // Its plane was that much further out than the one by which the last step ended.
+    report.work += pressure * fmax(0, -c->gap_before - c->depth_before);
     if (c->against_flesh) continue;
     report.force += pressure;
     report.work += sn_dot(sn_contact_force(c, u, NULL), c->drift);

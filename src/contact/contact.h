@@ -34,31 +34,38 @@ static inline sn_vec3 sn_carried_place(const sn_carried* c, const double* u) {
 // One point that touches, or is about to touch, a plane: the surface of a collider or of flesh as it is
 // near the point. The gap is normal . (x - target) - offset.
 typedef struct sn_contact {
-  uint32_t point;    // its number among all points of the skins
+  uint32_t body;     // whose skin it is on
+  uint32_t point;    // its number among all points, or all facets, of the skins
   uint32_t partner;  // collider, or number of colliders + body
   const sn_carried* carrier;
-  sn_carried target;   // of flesh
-  sn_vec3 place;       // target of a collider, m
-  sn_vec3 normal;      // away from what is touched
-  sn_vec3 anchor;      // x - target at which friction pulls at nothing; x itself with a collider
-  sn_vec3 drift;       // how far the collider's material moved in this step, m
-  double stiffness;    // N/m
-  double friction;     // Coulomb's coefficient
-  double offset;       // distance that is to be kept, m; negative: depth that is let be
-  double slack;        // part of that which is let be only because it was there, m
-  double relief;       // by how much that shrinks in this step, m
-  double smooth;       // depth over which the force sets in, m
-  double harden;       // depth beyond which it grows faster, m
-  double yield;        // depth beyond which it grows no more, m
-  double pressure;     // force that friction goes by, N: of the last refresh
-  bool against_flesh;  // else a collider
-  uint32_t block;      // its number + 1; 0: it has none, for it does not touch
-  bool foreseen;       // its block is that of a full spring
-  bool entered;        // found by its way, not by where it is: the plane is that of the entry
+  sn_carried target;  // of flesh; of a facet about where the point is
+  // Of a facet: the points between which the point is, by weights that may change.
+  const sn_carried* corners[3];
+  double weights[3];
+  sn_vec3 place;        // target of a collider, m
+  sn_vec3 normal;       // away from what is touched
+  sn_vec3 anchor;       // x - target at which friction pulls at nothing; x itself with a collider
+  sn_vec3 drift;        // how far the collider's material moved in this step, m
+  double stiffness;     // N/m
+  double friction;      // Coulomb's coefficient
+  double offset;        // distance that is to be kept, m; negative: depth that is let be
+  double sag;           // part of that which is let be always, m
+  double slack;         // part of that which is let be only because it was there, m
+  double depth_before;  // how deep it was when the last step ended, m
+  double gap_before;    // at the start of the step, with the plane of now, m
+  double smooth;        // depth over which the force sets in, m
+  double harden;        // depth beyond which it grows faster, m
+  double yield;         // depth beyond which it grows no more, m
+  double pressure;      // force that friction goes by, N: of the last refresh
+  bool against_flesh;   // else a collider
+  bool on_facet;        // a place between the points
+  uint32_t block;       // its number + 1; 0: it has none, for it does not touch
+  bool foreseen;        // its block is that of a full spring
+  bool entered;         // found by its way, not by where it is: the plane is that of the entry
 } sn_contact;
 
-// Bring plane and place of a contact with a collider up to date with a new place of its point.
-typedef void (*sn_contact_follow)(const void* ctx, sn_contact* contact, sn_vec3 place);
+// Bring plane and place of a contact with a collider up to date with displacements.
+typedef void (*sn_contact_follow)(const void* ctx, sn_contact* contact, const double* u);
 
 typedef struct sn_contact_block {
   float m[6];  // xx yy zz xy xz yz, N/m
@@ -84,17 +91,19 @@ typedef struct sn_contact_report {
   double deepest;  // penetration, m
   double force;    // of all colliders, N
   double push;     // of all contacts, N
-  double work;     // that colliders did in the step, J
+  double
+      work;  // that was done in the step by colliders, and by planes that were moved or turned, J
 } sn_contact_report;
 
 // `seconds` is added to by whatever takes time.
 sn_status sn_contact_set_create(uint32_t capacity, double* seconds, sn_arena* arena,
                                 sn_contact_set* set, sn_error* err);
-// Add one; counts it as lost where there is no room.
+// Add one; counts it as lost where there is no room. With a facet the carrier is its target.
 void sn_contact_set_add(sn_contact_set* set, const sn_contact* contact);
 
 sn_term sn_contact_term(sn_contact_set* set);
 
+sn_vec3 sn_contact_place(const sn_contact* contact, const double* u);     // x
 sn_vec3 sn_contact_relative(const sn_contact* contact, const double* u);  // x - target
 double sn_contact_gap(const sn_contact* contact, const double* u);
 // Force on the point, N; its stretch: how far friction is strained, m.

@@ -158,6 +158,19 @@ sn_status sn_bvh_build(const sn_surface* surface, sn_arena* arena, sn_arena* scr
   return SN_OK;
 }
 
+static void refit_nodes(void* ctx, size_t begin, size_t end) {
+  sn_bvh* bvh = ctx;
+  for (size_t n = begin; n < end; ++n) {
+    sn_bvh_node* node = &bvh->nodes[n];
+    *node = (sn_bvh_node){.begin = node->begin, .end = node->end, .right = node->right};
+    measure_node(bvh, node);
+  }
+}
+
+void sn_bvh_refit(sn_bvh* bvh, sn_pool* pool) {
+  sn_parallel_for(pool, bvh->node_count, 64, refit_nodes, bvh);
+}
+
 static double leaf_winding(const sn_bvh* bvh, const sn_bvh_node* node, sn_vec3 p) {
   double sum = 0;
   for (uint32_t k = node->begin; k < node->end; ++k) {

@@ -5,6 +5,7 @@
 #define SN_GEOMETRY_BVH_H
 
 #include "base/memory.h"
+#include "base/parallel.h"
 #include "sinew/math.h"
 
 struct sn_surface;
@@ -32,6 +33,9 @@ typedef struct sn_bvh {
 // The surface must outlive the tree.
 sn_status sn_bvh_build(const struct sn_surface* surface, sn_arena* arena, sn_arena* scratch,
                        sn_bvh* bvh, sn_error* err);
+
+// The vertices of its surface have moved: measure all boxes anew. The order of triangles stays.
+void sn_bvh_refit(sn_bvh* bvh, sn_pool* pool);
 
 // Winding number around p. Clusters further away than twice their radius count as dipoles, which
 // leaves an error of 0.01 to 0.03, of less than 0.1 at worst (measured).

@@ -7,6 +7,7 @@
 #include "io/scene_mesh.h"
 #include "io/scene_motion.h"
 #include "io/scene_names.h"
+#include "io/scene_pose.h"
 #include "io/scene_table.h"
 #include "math/vec.h"
 
@@ -150,7 +151,24 @@ static sn_status finish_collider(sn_reader* r, const sn_place* at, json_t* objec
     collider->capsule.radius = collider->radius;
     collider->radius = 0.0;
   }
-  return mesh ? sn_read_mesh(r, at, object, "mesh", &collider->surface, &collider->mesh) : SN_OK;
+  const char* given = collider->surface;
+  if (mesh) SN_TRY(sn_read_mesh(r, at, object, "mesh", &collider->surface, &collider->mesh));
+  json_t* motion = json_object_get(object, "motion");
+  if (!sn_is_mesh_motion(motion)) return SN_OK;
+  sn_place motion_at = sn_place_key(at, "motion");
+  if (!mesh) {
+    return sn_read_fail(r, &motion_at,
+                        "found an animated mesh for a shape, expected one for a collider with a "
+                        "\"mesh\"");
+  }
+  return sn_read_mesh_motion(r, &motion_at, motion, given, &collider->mesh, &collider->shape);
+}
+
+// An animated mesh is read once the collider's own is.
+static sn_status read_collider_motion(sn_reader* r, const sn_place* at, json_t* owner,
+                                      const sn_field* field, void* target) {
+  if (sn_is_mesh_motion(json_object_get(owner, field->key))) return SN_OK;
+  return sn_read_rigid_motion(r, at, owner, field, target);
 }
 
 static const sn_field collider_fields[] = {
@@ -164,7 +182,7 @@ static const sn_field collider_fields[] = {
     {"from", NULL, sn_read_length_vector, AT(sn_collider_desc, capsule.from), OPTIONAL},
     {"to", NULL, sn_read_length_vector, AT(sn_collider_desc, capsule.to), OPTIONAL},
     {"radius", NULL, sn_read_length, AT(sn_collider_desc, radius), OPTIONAL, ABOVE_TO(0, 1e9)},
-    {"motion", "[]", sn_read_rigid_motion, AT(sn_collider_desc, motion)},
+    {"motion", "[]", read_collider_motion, AT(sn_collider_desc, motion)},
     {"friction", "null", read_or_as_contact, AT(sn_collider_desc, friction), FROM_TO(0, 1e3)},
     {"stiffness", "null", read_or_as_contact, AT(sn_collider_desc, stiffness), ABOVE_TO(0, 1e12)},
 };

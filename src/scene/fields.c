@@ -103,16 +103,15 @@ uint32_t sn_state_contacts(const sn_model* model, const sn_state* state, uint32_
   double unit = model->scene->unit;
   uint32_t count = 0;
   if (!model->contact.any) return 0;
-  uint32_t begin = model->contact.firsts[body], end = model->contact.firsts[body + 1];
   for (uint32_t i = 0; i < set->count; ++i) {
     const sn_contact* c = &set->contacts[i];
-    if (c->point < begin || c->point >= end) continue;
+    if (c->body != body) continue;
     double gap = sn_contact_gap(c, state->u);
     if (gap >= 0 || count++ >= capacity) continue;
     sn_contact_point* point = &points[count - 1];
-    store_narrow(sn_scale(1 / unit, sn_carried_place(c->carrier, state->u)), point->place);
+    store_narrow(sn_scale(1 / unit, sn_contact_place(c, state->u)), point->place);
     store_narrow(c->normal, point->normal);
-    point->depth = (float)((-gap - c->offset) / unit);
+    point->depth = (float)((-gap - c->offset - c->sag) / unit);
     point->force = (float)sn_dot(sn_contact_force(c, state->u, NULL), c->normal);
     point->cell = c->carrier->cell;
   }

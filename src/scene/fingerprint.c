@@ -151,6 +151,7 @@ static void add_collider(hasher* h, const sn_collider_desc* collider) {
   add_capsule(h, &collider->capsule);
   if (collider->kind == SN_COLLIDER_MESH) add_mesh(h, &collider->mesh);
   add_motion(h, &collider->motion);
+  add_mesh_motion(h, &collider->shape);
   add_double(h, collider->friction);
   add_double(h, collider->stiffness);
 }

@@ -133,6 +133,10 @@ static sn_status check_mesh_motions(const sn_scene* scene, sn_error* err) {
     const sn_bone_desc* bone = &scene->bones[b];
     SN_TRY(check_mesh_motion(&bone->shape, &bone->mesh, "bones", b, err));
   }
+  for (uint32_t c = 0; c < scene->collider_count; ++c) {
+    const sn_collider_desc* collider = &scene->colliders[c];
+    SN_TRY(check_mesh_motion(&collider->shape, &collider->mesh, "colliders", c, err));
+  }
   for (uint32_t i = 0; i < scene->attachment_count; ++i) {
     const sn_attachment_desc* tie = &scene->attachments[i];
     SN_CHECK(tie->bone != SN_NO_BONE || scene->bodies[tie->body].pose.frame_count > 0, err,

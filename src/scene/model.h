@@ -15,7 +15,7 @@
 #include "solve/newton.h"
 
 // Times that a step may be solved to take in contacts that came up while it was.
-#define SN_CONTACT_PASSES 3
+#define SN_CONTACT_PASSES 8
 
 struct sn_model {
   sn_arena* arena;  // owns all that follows
@@ -114,6 +114,10 @@ void sn_contacts_begin(const sn_model* model, sn_state* state, double frames);
 uint32_t sn_contacts_find(const sn_model* model, sn_state* state, const double* u);
 // The same at state->u, unless that is too near to where contacts were looked for last to have new ones.
 uint32_t sn_contacts_find_more(const sn_model* model, sn_state* state);
+// The last resort: what has gone through a collider on its straight way since the step began is carried along with
+// that instead, as if it stuck to it, and so is what goes through because of this. Then nothing has. False if
+// nothing had.
+bool sn_contacts_rescue(const sn_model* model, sn_state* state);
 // The step has ended at state->u: remember friction, report.
 void sn_contacts_end(const sn_model* model, sn_state* state);
 

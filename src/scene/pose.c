@@ -71,10 +71,7 @@ static void pose_carriers(const sn_model* model, sn_state* state, double frame) 
 // Colliders are where they are from the start: nothing has to come to them.
 static void pose_colliders(const sn_model* model, sn_state* state, double frame) {
   for (uint32_t c = 0; c < model->scene->collider_count; ++c) {
-    state->contact.obstacle_befores[c] = state->contact.obstacle_poses[c];
-    sn_affine pose = sn_motion_at(&model->scene->colliders[c].motion, frame);
-    state->contact.obstacle_poses[c] = (sn_rigid){pose.linear, pose.translate};
-    if (!state->solved) state->contact.obstacle_befores[c] = state->contact.obstacle_poses[c];
+    sn_obstacle_pose_move(&state->contact.obstacles[c], state->pool, frame, !state->solved);
   }
 }
 
@@ -98,7 +95,7 @@ static sn_status check_poses(const sn_model* model, const sn_state* state, doubl
              frame);
   }
   for (uint32_t c = 0; c < scene->collider_count; ++c) {
-    sn_affine pose = sn_affine_of_rigid(&state->contact.obstacle_poses[c]);
+    sn_affine pose = sn_affine_of_rigid(&state->contact.obstacles[c].now);
     SN_CHECK(pose_is_finite(&pose), err, SN_ERR_INPUT,
              "colliders[%u].motion: the pose at frame %g is not finite; expected smaller keys", c,
              frame);

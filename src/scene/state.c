@@ -267,12 +267,13 @@ typedef struct payload_part {
   size_t size;
 } payload_part;
 
-#define PAYLOAD_PARTS 13
+#define PAYLOAD_PARTS 14
 
 static size_t list_payload(const sn_model* model, const sn_state* state,
                            payload_part parts[PAYLOAD_PARTS]) {
   size_t vector = model->unknown_count * sizeof(double), reactions = 0, size = 0;
   size_t points = model->contact.any ? model->contact.firsts[model->body_count] : 0;
+  size_t facets = model->contact.any ? model->contact.facet_firsts[model->body_count] : 0;
   size_t past = model->scene->mode == SN_MODE_DYNAMIC ? vector : 0;
   for (uint32_t b = 0; b < model->body_count; ++b) reactions += model->bodies[b].held_count;
   const payload_part all[PAYLOAD_PARTS] = {
@@ -288,6 +289,7 @@ static size_t list_payload(const sn_model* model, const sn_state* state,
       {(void*)&state->jolt, sizeof state->jolt},
       {(void*)&state->contact.first, sizeof state->contact.first},
       {state->contact.memory, SN_TOUCHES * points * sizeof *state->contact.memory},
+      {state->contact.facet_memory, facets * sizeof *state->contact.facet_memory},
       {state->contact.overlaps, points * sizeof *state->contact.overlaps}};
   for (int i = 0; i < PAYLOAD_PARTS; ++i) {
     parts[i] = all[i];

@@ -7,6 +7,8 @@
 #include "scene/model.h"
 #include "solve/vector.h"
 
+// How often a step that touches something and has not settled is gone on with.
+#define UNSETTLED_PASSES 3
 // A residual at which a step is far from solved.
 #define LOST 0.01
 // Inverted cells, as a share, at which flesh is crushed: from there shorter steps do not lead any better.
@@ -115,8 +117,7 @@ static double inverted_share(const sn_model* model, const sn_state* state, bool 
   for (uint32_t b = 0; b < model->body_count; ++b) {
     const sn_body* body = &model->bodies[b];
     if (!all && body->flesh.form == SN_FORM_COROTATED) continue;
-    sn_flesh_measure m = sn_flesh_get_measure(&body->flesh, state->pool, state->u + body->begin);
-    most = fmax(most, (double)m.inverted / body->tree.cell_count);
+    most = fmax(most, sn_body_inverted(body, state->pool, state->u));
   }
   return most;
 }
@@ -148,6 +149,24 @@ static sn_newton_result untangle(const sn_model* model, sn_state* state, sn_newt
   return result;
 }
 
+// What a step leaves behind colliders is carried along with them, so that nothing is ever passed through. What flesh
+// gains by that is their work. True if there was anything.
+static bool rescue(const sn_model* model, sn_state* state) {
+  sn_term contact = sn_contact_term(&state->contact.set);
+  double* before = state->newton.trial;
+  sn_vector_copy(state->pool, model->unknown_count, state->u, before);
+  if (!sn_contacts_rescue(model, state)) return false;
+  const double* at[2] = {before, state->u};
+  double energy[2];
+  for (int k = 0; k < 2; ++k) {
+    energy[k] =
+        sn_problem_evaluate(&state->problem, state->pool, at[k], state->newton.gradient).energy -
+        contact.ops->evaluate(&contact, state->pool, at[k], NULL, NULL);
+  }
+  state->work += fmax(0, energy[1] - energy[0]);
+  return true;
+}
+
 // Find the state at the pose of `time`, in balance or, with a duration, by a step of time.
 static sn_status try_pose(const sn_model* model, sn_state* state, double time, double seconds,
                           sn_frame_stats* stats, sn_error* err) {
@@ -170,9 +189,10 @@ static sn_status try_pose(const sn_model* model, sn_state* state, double time, d
     // What went through something on the way has to go another; what touches may take longer.
     bool settled = newton.stop != SN_NEWTON_MAX || state->contact.set.block_count == 0 ||
                    model->scene->solver.retries == 0;
-    if (pass == SN_CONTACT_PASSES) break;
-    if (sn_contacts_find_more(model, state) == 0 && settled) break;
+    if (pass == (model->scene->solver.retries > 0 ? SN_CONTACT_PASSES : UNSETTLED_PASSES)) break;
+    if (sn_contacts_find_more(model, state) == 0 && (settled || pass >= UNSETTLED_PASSES)) break;
   }
+  if (rescue(model, state)) stats->stop = SN_STOP_MAX;
   return SN_OK;
 }
 
@@ -353,9 +373,8 @@ static int count_substeps(const sn_model* model, const sn_state* state, int fram
     const sn_body* body = &model->bodies[b];
     double move = fastest_move(model, state, body);
     for (uint32_t c = 0; c < scene->collider_count; ++c) {
-      sn_affine from = sn_motion_at(&scene->colliders[c].motion, frame - 1);
-      sn_affine to = sn_motion_at(&scene->colliders[c].motion, frame);
-      move = fmax(move, largest_move(body->surface.box, &from, &to));
+      const sn_obstacle* obstacle = &model->contact.obstacles[c];
+      move = fmax(move, sn_obstacle_reach(obstacle, body->surface.box, frame - 1, frame));
     }
     parts = fmax(parts, 4 * move / sn_box_size(body->surface.box));
   }

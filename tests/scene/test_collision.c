@@ -116,15 +116,6 @@ static void resuming_at_the_first_frame_gives_the_same_place(void** unused) {
   unload(&other);
 }
 
-static void a_fast_collider_takes_a_body_along_or_aside(void** unused) {
-  (void)unused;
-  tally t = shoot_often(100, true);
-  assert_int_equal(t.infinite, 0);
-  assert_int_equal(t.deep, 0);
-  assert_int_equal(t.passed, 0);
-  assert_int_equal(t.crossed, 0);
-}
-
 // Head-on, from a twentieth of the body's size away: the first step that is solved is the impact.
 static void a_collider_that_hits_in_the_first_step_is_felt(void** unused) {
   (void)unused;
@@ -134,7 +125,7 @@ static void a_collider_that_hits_in_the_first_step_is_felt(void** unused) {
     s.aside[0] = sn_v3(1, 0, 0);
     s.aside[1] = sn_v3(0, 1, 0);
     s.start = sn_v3(0.1, 0.1, -0.01 - (s.box ? 0.02 : s.radius));
-    outcome o = shoot(&s, true);
+    outcome o = shoot(&s, 2e6);
     print_message("%s at %.1f body sizes a frame: deepest %.2f %%, %u points crossed\n",
                   s.box ? "box" : "sphere", s.speed / 0.2, 100 * o.deepest, o.crossed);
     bad += o.deepest > 0.01 || o.crossed > 0;
@@ -150,7 +141,6 @@ int main(void) {
       TEST(two_free_blocks_collide_and_keep_their_momentum),
       TEST(a_tumble_gains_no_energy),
       TEST(a_collider_that_hits_in_the_first_step_is_felt),
-      TEST(a_fast_collider_takes_a_body_along_or_aside),
       TEST(resuming_at_the_first_frame_gives_the_same_place),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-// Fast colliders and a small body.
+// Fast colliders and a small body: nothing is ever passed through, however soft.
 #include "scene/shots.h"
 
 static int make_body(void** unused) {
@@ -7,17 +7,41 @@ static int make_body(void** unused) {
   return 0;
 }
 
-static void a_fast_collider_is_never_deep_in_a_body(void** unused) {
-  (void)unused;
-  tally t = shoot_often(200, false);
+// A collider that goes into flesh is in a pocket of its skin then, not in the flesh.
+static void assert_nothing_was_passed_through(tally t) {
   assert_int_equal(t.infinite, 0);
   assert_int_equal(t.deep, 0);
+  assert_int_equal(t.crossed, 0);
+  assert_int_equal(t.swallowed, 0);
 }
+
+// Sound in it takes ten frames from one side to the other.
+static void a_fast_collider_does_not_pass_through_the_softest_flesh(void** unused) {
+  (void)unused;
+  assert_nothing_was_passed_through(shoot_often(70, 1, 1e3));
+}
+
+// Sound in it is about as fast as the collider.
+static void a_fast_collider_does_not_pass_through_soft_flesh(void** unused) {
+  (void)unused;
+  assert_nothing_was_passed_through(shoot_often(70, 2, 5e4));
+}
+
+// Stiff flesh gets out of the way: the collider takes all of it along, or pushes it aside.
+static void a_fast_collider_takes_stiff_flesh_along_or_aside(void** unused) {
+  (void)unused;
+  tally t = shoot_often(60, 3, 2e6);
+  assert_nothing_was_passed_through(t);
+  assert_int_equal(t.passed, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, make_body, remove_scratch_folder)
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(a_fast_collider_is_never_deep_in_a_body, make_body,
-                                      remove_scratch_folder),
+      TEST(a_fast_collider_does_not_pass_through_the_softest_flesh),
+      TEST(a_fast_collider_does_not_pass_through_soft_flesh),
+      TEST(a_fast_collider_takes_stiff_flesh_along_or_aside),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

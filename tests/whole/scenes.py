@@ -43,8 +43,6 @@ FLEXES = {"stride": (14, 38, 0.02)}
 # Last frame under --quick, of scenes that take long.
 QUICK = {"armpit": 16, "drop": 24, "elbow": 15, "flex": 22, "knee": 13, "rollers": 20, "spike": 14, "stack": 8, "stone": 24, "tube": 16,
          "twist": 24, "walk": 6, "stride": 3}
-# Scenes that are not right yet, and what is expected of them: said, but not counted as wrong.
-KNOWN = {"elbow": "energy grows"}
 
 
 class Wrong(Exception):
@@ -233,7 +231,7 @@ def row(name, figures):
 
 
 def run_scene(options, folder, path):
-    """Returns the line for the table, what is wrong and what is known to be."""
+    """Returns the line for the table and what is wrong."""
     name, run = path.stem, folder / f"{path.stem}.out"
     scene = json.loads(path.read_text())
     first, last = scene["frames"]
@@ -249,8 +247,7 @@ def run_scene(options, folder, path):
         wrong, text = [str(problem)], f"{name:12}"
     if not options.keep and not wrong:
         shutil.rmtree(run, ignore_errors=True)
-    known = [what for what in wrong if name in KNOWN and what.startswith(KNOWN[name])]
-    return text, [what for what in wrong if what not in known], known
+    return text, wrong
 
 
 def run_all(options, folder, seed):
@@ -272,12 +269,10 @@ def run_all(options, folder, seed):
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         jobs = [pool.submit(run_scene, options, folder, path) for path in paths]
         for job in jobs:
-            text, wrong, known = job.result()
+            text, wrong = job.result()
             print(text, flush=True)
             for what in wrong:
                 print(f"{'':12}WRONG: {what}", flush=True)
-            for what in known:
-                print(f"{'':12}known: {what}", flush=True)
             failed += bool(wrong)
     return failed
 

@@ -1,0 +1,20 @@
+// A triangle that moves, against a solid at rest: does any place of it come in on the way?
+#ifndef SN_GEOMETRY_SWEEP_H
+#define SN_GEOMETRY_SWEEP_H
+
+#include "geometry/solid.h"
+
+// The weights of the corners at a place of a triangle that lies deeper than `depth` in the solid, and nearly as deep
+// as any: three quarters of the most. Parts smaller than `finest` are judged by their middle. False if there is none, and for planes and sheets: a corner is as deep
+// in the one as any place, and the other has no inside.
+bool sn_solid_deepest(const sn_solid* solid, const sn_vec3 corners[3], double finest, double depth,
+                      double weights[3]);
+
+// The same for a triangle whose corners go straight `from` here `to` there: at the first time, of those that are
+// looked at, at which there is such a place that `accept` takes (NULL: any). Looks at the end, and before that as
+// often as lets no corner go further than `step` in between.
+typedef bool (*sn_sweep_accept)(const void* ctx, const double weights[3]);
+bool sn_solid_sweep(const sn_solid* solid, const sn_vec3 from[3], const sn_vec3 to[3], double step,
+                    double depth, sn_sweep_accept accept, const void* ctx, double weights[3]);
+
+#endif

@@ -1,0 +1,86 @@
+// Triangles that move against solids: what is found lies inside, and nothing that does is missed.
+#include "geometry/sweep.h"
+
+#include "geometry/prepared.h"
+#include "math/random.h"
+#include "shapes.h"
+
+static sn_vec3 place_at(const sn_vec3 c[3], const double w[3]) {
+  return sn_madd(sn_madd(sn_scale(w[0], c[0]), w[1], c[1]), w[2], c[2]);
+}
+
+static double depth_at(const sn_solid* solid, sn_vec3 p) {
+  sn_solid_hit hit;
+  assert_true(sn_solid_nearest(solid, p, INFINITY, &hit));
+  return -hit.distance;
+}
+
+// The deepest of many places.
+static double sampled_depth(const sn_solid* solid, const sn_vec3 c[3]) {
+  double most = -INFINITY;
+  for (int i = 0; i <= 40; ++i) {
+    for (int k = 0; k <= 40 - i; ++k) {
+      double w[3] = {i / 40.0, k / 40.0, (40 - i - k) / 40.0};
+      most = fmax(most, depth_at(solid, place_at(c, w)));
+    }
+  }
+  return most;
+}
+
+static void the_deepest_place_is_found(void** unused) {
+  (void)unused;
+  const sn_solid solids[] = {
+      {.kind = SN_SOLID_SPHERE, .radius = 0.3},
+      {.kind = SN_SOLID_CAPSULE, .from = {-0.5, 0, 0}, .to = {0.4, 0.2, 0}, .radius = 0.15},
+      {.kind = SN_SOLID_BOX, .half = {0.4, 0.1, 0.3}}};
+  sn_random random = sn_random_seeded(5);
+  int inside = 0;
+  for (int k = 0; k < 600; ++k) {
+    const sn_solid* solid = &solids[k % 3];
+    sn_vec3 c[3];
+    for (int i = 0; i < 3; ++i) c[i] = shape_random_point(&random);
+    double w[3], depth = sampled_depth(solid, c);
+    bool found = sn_solid_deepest(solid, c, 0.01, 0.02, w);
+    if (depth > 0.021) assert_true(found);
+    if (!found) continue;
+    inside++;
+    double at = depth_at(solid, place_at(c, w));
+    assert_true(at > 0.02 && at > 0.74 * depth);
+    assert_true(fabs(w[0] + w[1] + w[2] - 1) < 1e-12);
+  }
+  print_message("%d of 600 triangles are inside\n", inside);
+  assert_true(inside > 100);
+}
+
+// A ball goes through the middle of a triangle whose corners stay far away, from one state to the next.
+static void a_ball_between_the_corners_is_seen_on_its_way(void** unused) {
+  (void)unused;
+  const sn_solid ball = {.kind = SN_SOLID_SPHERE, .radius = 0.05};
+  sn_vec3 from[3] = {{-1, -1, 0.4}, {1, -1, 0.4}, {0, 1, 0.4}}, to[3];
+  for (int i = 0; i < 3; ++i) to[i] = sn_sub(from[i], sn_v3(0, 0, 0.8));
+  double w[3];
+  assert_false(sn_solid_deepest(&ball, from, 0.01, 0, w));
+  assert_false(sn_solid_deepest(&ball, to, 0.01, 0, w));
+  assert_true(sn_solid_sweep(&ball, from, to, 0.02, 0.01, NULL, NULL, w));
+  sn_vec3 place = place_at(from, w);
+  assert_true(hypot(place.x, place.y) < 0.05);
+  for (int i = 0; i < 3; ++i) to[i] = sn_add(from[i], sn_v3(0, 0, 0.8));
+  assert_false(sn_solid_sweep(&ball, from, to, 0.02, 0.01, NULL, NULL, w));
+}
+
+static void planes_need_no_facets(void** unused) {
+  (void)unused;
+  const sn_solid plane = {.kind = SN_SOLID_PLANE, .normal = {0, 1, 0}};
+  const sn_vec3 c[3] = {{0, -1, 0}, {1, -1, 0}, {0, -1, 1}};
+  double w[3];
+  assert_false(sn_solid_deepest(&plane, c, 0.01, 0, w));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_deepest_place_is_found),
+      cmocka_unit_test(a_ball_between_the_corners_is_seen_on_its_way),
+      cmocka_unit_test(planes_need_no_facets),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
