@@ -23,14 +23,20 @@ static const peer PEERS[] = {
 #ifdef PEERS_PETSC
     {"petsc-gamg", "libpetsc-real-dev", peer_gamg},
     {"petsc-mg", "libpetsc-real-dev", peer_dmda},
+    {"petsc-icc", "libpetsc-real-dev", peer_icc},
+    {"petsc-block-jacobi", "libpetsc-real-dev", peer_block_jacobi},
 #else
     {"petsc-gamg", "libpetsc-real-dev", NULL},
     {"petsc-mg", "libpetsc-real-dev", NULL},
+    {"petsc-icc", "libpetsc-real-dev", NULL},
+    {"petsc-block-jacobi", "libpetsc-real-dev", NULL},
 #endif
 #ifdef PEERS_CHOLMOD
     {"cholmod", "libsuitesparse-dev", peer_cholmod},
+    {"cholmod-numeric", "libsuitesparse-dev", peer_cholmod_numeric},
 #else
     {"cholmod", "libsuitesparse-dev", NULL},
+    {"cholmod-numeric", "libsuitesparse-dev", NULL},
 #endif
     {NULL, NULL, NULL},
 };

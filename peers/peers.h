@@ -56,5 +56,10 @@ int peer_boomeramg(peer_system* system, peer_result* result);
 int peer_gamg(peer_system* system, peer_result* result);
 int peer_dmda(peer_system* system, peer_result* result);
 int peer_cholmod(peer_system* system, peer_result* result);
+// The numeric phase alone, and one solution: the fastest of many.
+int peer_cholmod_numeric(peer_system* system, peer_result* result);
+int peer_icc(peer_system* system, peer_result* result);
+// Blocks of about as many unknowns as the inside of a macroblock has, solved exactly.
+int peer_block_jacobi(peer_system* system, peer_result* result);
 
 #endif

@@ -2,6 +2,7 @@
 // geometric multigrid on a structured grid (DMDA).
 #include <petscdmda.h>
 #include <petscksp.h>
+#include <string.h>
 
 #include "peers.h"
 
@@ -209,4 +210,35 @@ int peer_dmda(peer_system* system, peer_result* result) {
   PetscCall(set_levels(system, grid, pc));
   PetscCall(solve(system, &numbers, ksp, begin, result));
   PetscFunctionReturn(0);  // the process ends here; its memory with it
+}
+
+// Conjugate gradients with a preconditioner that knows nothing but the matrix.
+static PetscErrorCode solve_plainly(peer_system* system, PCType type, peer_result* result) {
+  numbering n;
+  Mat a;
+  KSP ksp;
+  PC pc;
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitializeNoArguments());
+  result->start_bytes = peer_memory("VmRSS:");
+  PetscCall(number_rows(system, false, &n));
+  PetscCall(make_matrix(system, &n, &a));
+  double begin = peer_now();
+  PetscCall(make_solver(a, &ksp, &pc));
+  PetscCall(PCSetType(pc, type));
+  if (strcmp(type, PCBJACOBI) == 0) {
+    PetscInt blocks = n.count / 2205 > 0 ? n.count / 2205 : 1;
+    PetscCall(PCBJacobiSetTotalBlocks(pc, blocks, NULL));
+    PetscCall(PetscOptionsSetValue(NULL, "-sub_pc_type", "cholesky"));
+  }
+  PetscCall(solve(system, &n, ksp, begin, result));
+  PetscFunctionReturn(0);
+}
+
+int peer_icc(peer_system* system, peer_result* result) {
+  return solve_plainly(system, PCICC, result);
+}
+
+int peer_block_jacobi(peer_system* system, peer_result* result) {
+  return solve_plainly(system, PCBJACOBI, result);
 }

@@ -53,6 +53,7 @@ show drop "$out/drop.run" --frames 1:24 --tiles 6 --size 300x360
 show fold "$out/elbow.run" --frames 1:34 --tiles 4 --size 420x360
 show twist "$out/twist.run" --frames 1:34 --tiles 3 --size 640x240 --camera 12,22
 show flex "$out/flex.run" --frames 1:24 --tiles 3 --muscles --bones --size 560x400
+show stride "$out/stride.run" --frames 14:38 --tiles 2 --size 500x440
 
 # The same bar, turned, of two materials at Poisson's ratio 0.49 (figure 2 of Patterson et al. 2012).
 for model in stable-neo-hookean corotated; do

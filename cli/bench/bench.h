@@ -62,7 +62,17 @@ sn_status bench_threads(bench_run* run, sn_error* err);
 sn_status bench_character(bench_run* run, sn_error* err);
 sn_status bench_contact(bench_run* run, sn_error* err);
 sn_status bench_render(bench_run* run, sn_error* err);
+sn_status bench_macroblock(bench_run* run, sn_error* err);
 sn_status bench_peers(bench_run* run, sn_error* err);
+
+// ---- Others on the matrices of macroblocks (macroblock_peers.c)
+
+// Ours, s: of one block, and of a whole solve.
+typedef struct bench_blocks {
+  double factor, solve;
+} bench_blocks;
+// CHOLMOD on the inside of one block, numeric phase only; and others on the whole matrix of a body.
+sn_status bench_block_peers(bench_run* run, const bench_blocks* ours, sn_error* err);
 
 // ---- The demo's character (character.c)
 

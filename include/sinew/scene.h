@@ -325,8 +325,16 @@ typedef enum sn_linear_solver {
   SN_LINEAR_MULTIGRID,       ///< CG with one multigrid V-cycle an iteration; see sn_pressure_form
   SN_LINEAR_MULTIGRID_ONLY,  ///< V-cycles without CG
   SN_LINEAR_MINRES,          ///< the minimal residual method with one V-cycle an iteration
-  SN_LINEAR_QMR              ///< symmetric QMR without preconditioner
+  SN_LINEAR_QMR,             ///< symmetric QMR without preconditioner
+  SN_LINEAR_MACROBLOCK  ///< CG on the interface of blocks of 16 x 8 x 8 cells that are solved directly
 } sn_linear_solver;
+
+/// What preconditions the interface of macroblocks.
+typedef enum sn_macroblock_interface {
+  SN_MACROBLOCK_MULTIGRID,  ///< one multigrid V-cycle
+  SN_MACROBLOCK_JACOBI,     ///< the diagonal
+  SN_MACROBLOCK_NONE        ///< nothing
+} sn_macroblock_interface;
 
 /// What becomes of the pressures in nearly incompressible flesh while a linear system is solved.
 typedef enum sn_pressure_form {
@@ -371,9 +379,10 @@ typedef struct sn_solver_opts {
   double krylov_tolerance;  ///< relative residual at which CG stops. Default 1e-2.
   int threads;              ///< 0 = one a processor. Never changes the result.
   sn_multigrid_opts multigrid;
-  sn_integrator integrator;   ///< Default bdf2.
-  sn_pressure_form pressure;  ///< Default auto.
-  double pressure_scale;      ///< Pa of one unit of pressure in QMR; 0 = mu / cell, the default.
+  sn_macroblock_interface interface;  ///< Default multigrid.
+  sn_integrator integrator;           ///< Default bdf2.
+  sn_pressure_form pressure;          ///< Default auto.
+  double pressure_scale;  ///< Pa of one unit of pressure in QMR; 0 = mu / cell, the default.
 } sn_solver_opts;
 
 /// What a run may keep of the inside of the flesh; see sinew/fields.h.

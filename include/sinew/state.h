@@ -105,16 +105,19 @@ typedef struct sn_study_opts {
   double tolerance;  ///< of the relative residual; 0 runs all iterations
   double amount;     ///< free nodes start at random places within this distance, m
   uint64_t seed;
+  const double* start;  ///< or at these (3 a node, in the order of the bodies); NULL: at random
   /// Called after each iteration with the largest displacement left, over that of the start; may be
   /// NULL.
   void (*watch)(void* ctx, int iteration, double max_error);
   void* watch_ctx;
+  bool energy;  ///< watch the energy norm of the error instead; takes a product an iteration
   /// NULL, or a right side b, N (3 a node, in the order of the bodies): then K x = b is solved from
   /// x = 0, `amount` and `seed` do not matter and nobody watches, unless there is a reference. Held
   /// nodes count as 0.
   const double* load;
-  bool weight;       ///< b is the weight of the bodies at 9.81 m/s2 along -y, and no load is given
-  double* solution;  ///< of K x = b, m (as `load`); may be NULL
+  bool weight;  ///< b is the weight of the bodies at 9.81 m/s2 along -y, and no load is given
+  sn_macroblock_interface interface;  ///< with MACROBLOCK: what preconditions the interface
+  double* solution;                   ///< of K x = b, m (as `load`); may be NULL
   /// NULL, or a solution of K x = b, m: `watch` is called with |x - reference| / |reference|.
   const double* reference;
 } sn_study_opts;
@@ -135,16 +138,19 @@ SN_API sn_status sn_state_study(const sn_model* model, sn_state* state, const sn
 
 /// A piece of the solver to be timed by itself, over all bodies on their own grids.
 typedef enum sn_time_what {
-  SN_TIME_APPLY,  ///< product of the definite stiffness with a vector, as CG does it
-  SN_TIME_POLAR,  ///< linearisation: the polar decomposition of every cell
-  SN_TIME_EXACT   ///< product of the exact stiffness with a vector: a force differential
+  SN_TIME_APPLY,         ///< product of the definite stiffness with a vector, as CG does it
+  SN_TIME_POLAR,         ///< linearisation: the polar decomposition of every cell
+  SN_TIME_EXACT,         ///< product of the exact stiffness with a vector: a force differential
+  SN_TIME_BLOCK_FACTOR,  ///< factors of all macroblocks; these three need a scene with that solver
+  SN_TIME_BLOCK_SOLVE,   ///< their inner nodes solved for
+  SN_TIME_INTERFACE      ///< product of their Schur complement with a vector on the interface
 } sn_time_what;
 
 /// What sn_state_time measured.
 typedef struct sn_timing {
   double seconds;     ///< of the fastest pass
   double bytes;       ///< that a pass reads and writes, each array counted once a use; an estimate
-  uint64_t elements;  ///< cells that a pass goes through
+  uint64_t elements;  ///< cells that a pass goes through, or macroblocks
 } sn_timing;
 
 /// Time one piece of the solver by itself, at random displacements of a tenth of the finest cell.

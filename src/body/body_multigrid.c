@@ -227,6 +227,25 @@ void sn_body_multigrid_add(sn_body_multigrid* multigrid, const sn_more_stiffness
   multigrid->more[multigrid->more_count++] = more;
 }
 
+sn_status sn_body_multigrid_add_macroblocks(sn_body_multigrid* multigrid, sn_interface interface,
+                                            sn_pool* pool, sn_arena* arena, sn_error* err) {
+  multigrid->has_macroblocks = true;
+  return sn_macroblocks_work_create(&multigrid->hierarchy->macroblocks, interface, pool, arena,
+                                    &multigrid->macroblocks, err);
+}
+
+static void cell_matrices(const void* ctx, const uint32_t cells[SN_BLOCK_LANES],
+                          const uint8_t flips[SN_BLOCK_LANES],
+                          float K[SN_CORNER_PAIRS][9][SN_BLOCK_LANES]) {
+  const sn_grid_work* finest = ctx;
+  sn_flesh_cell_matrices(&finest->grid->flesh, finest->flesh, cells, flips, K);
+}
+
+void sn_body_multigrid_factor(sn_body_multigrid* multigrid, sn_pool* pool) {
+  sn_block_cells cells = {cell_matrices, &multigrid->grids[0]};
+  sn_macroblocks_factor(&multigrid->macroblocks, pool, &cells);
+}
+
 void sn_body_multigrid_stiffen(sn_body_multigrid* multigrid, double stiffening) {
   for (int l = 0; l < multigrid->hierarchy->count; ++l) {
     sn_grid_work* work = &multigrid->grids[l];
@@ -252,8 +271,10 @@ void sn_body_multigrid_update(sn_body_multigrid* multigrid, sn_pool* pool, sn_fi
     for (int i = 0; i < multigrid->more_count; ++i) {
       multigrid->more[i]->bound(multigrid->more[i]->ctx, pool, l, level);
     }
+    if (l == 0 && multigrid->has_macroblocks) sn_macroblocks_mark(&multigrid->macroblocks, level);
     sn_flesh_diagonal_f(flesh, pool, work->flesh, SN_HESSIAN_DEFINITE, level->r);
     sn_mg_set_diagonal(level, pool);
   }
   sn_mg_update(&multigrid->mg, pool, fit == SN_FIT_FRAME);
+  if (multigrid->has_macroblocks && !multigrid->rests) sn_body_multigrid_factor(multigrid, pool);
 }

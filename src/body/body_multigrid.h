@@ -4,6 +4,7 @@
 #define SN_BODY_BODY_MULTIGRID_H
 
 #include "body/body.h"
+#include "solve/macroblocks.h"
 #include "solve/multigrid.h"
 #include "solve/preconditioner.h"
 #include "solve/term.h"
@@ -27,6 +28,7 @@ typedef struct sn_grid {
 typedef struct sn_hierarchy {
   sn_grid grids[SN_MAX_MG_LEVELS];
   int count;
+  sn_macroblocks macroblocks;  // of the first; none unless asked for
 } sn_hierarchy;
 
 sn_status sn_hierarchy_build(const sn_body* body, sn_pool* pool, sn_arena* arena, sn_arena* scratch,
@@ -62,6 +64,8 @@ typedef struct sn_body_multigrid {
   sn_mg mg;
   sn_grid_work grids[SN_MAX_MG_LEVELS];
   sn_mg_level levels[SN_MAX_MG_LEVELS];
+  sn_macroblocks_work macroblocks;
+  bool has_macroblocks, rests;  // resting ones are not factored
 } sn_body_multigrid;
 
 // `flesh` is the work of the body's own term. From now on, whenever that is linearised, the gradients
@@ -70,6 +74,12 @@ sn_status sn_body_multigrid_create(const sn_body* body, sn_flesh_work* flesh,
                                    const sn_hierarchy* hierarchy, sn_mg_opts opts, bool blocks,
                                    float* scratch, sn_arena* arena, sn_body_multigrid* multigrid,
                                    sn_error* err);
+
+// From now on updates factor the hierarchy's macroblocks, for sn_macroblocks_apply.
+sn_status sn_body_multigrid_add_macroblocks(sn_body_multigrid* multigrid, sn_interface interface,
+                                            sn_pool* pool, sn_arena* arena, sn_error* err);
+// Factor them by themselves, as the last update did.
+void sn_body_multigrid_factor(sn_body_multigrid* multigrid, sn_pool* pool);
 
 // From now on there is more than flesh; `more` must outlive the multigrid.
 void sn_body_multigrid_add(sn_body_multigrid* multigrid, const sn_more_stiffness* more);

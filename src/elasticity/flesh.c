@@ -415,3 +415,9 @@ sn_flesh_measure sn_flesh_get_measure(const sn_flesh* flesh, sn_pool* pool, cons
   }
   return all;
 }
+
+void sn_flesh_cell_matrices(const sn_flesh* flesh, const sn_flesh_work* work,
+                            const uint32_t cells[SN_FAMILY_LANES],
+                            const uint8_t flips[SN_FAMILY_LANES], float K[36][9][SN_FAMILY_LANES]) {
+  flesh->kernels->matrices(flesh, work, cells, flips, K);
+}

@@ -155,6 +155,13 @@ void sn_flesh_diagonal_d(const sn_flesh* flesh, sn_pool* pool, sn_flesh_work* wo
 void sn_flesh_diagonal_f(const sn_flesh* flesh, sn_pool* pool, sn_flesh_work* work, sn_hessian kind,
                          float* d);
 
+// The definite K of eight cells without hanging corners: the 3 x 3 matrices of their corners p <= q, in the
+// order 00 01 .. 07 11 .. 77, [row][column][lane]. The corners of a lane with flips f are numbered from the
+// mirrored side: its corner p is corner p ^ f. Cell UINT32_MAX is none: zeros. Cut cells count as whole.
+void sn_flesh_cell_matrices(const sn_flesh* flesh, const sn_flesh_work* work,
+                            const uint32_t cells[SN_FAMILY_LANES],
+                            const uint8_t flips[SN_FAMILY_LANES], float K[36][9][SN_FAMILY_LANES]);
+
 // From now on products and diagonals leave out what lambda has above most_bulk (cell_count) x mu. With
 // `pressure` (a number a place) so do energy and forces, which have that pressure instead.
 sn_status sn_flesh_keep_pressures(const sn_flesh* flesh, const float* most_bulk, float* pressure,

@@ -39,6 +39,10 @@ typedef struct sn_flesh_form_kernels {
 struct sn_flesh_kernels {
   const char* name;
   bool (*is_supported)(void);
+  // See sn_flesh_cell_matrices.
+  void (*matrices)(const sn_flesh* flesh, const sn_flesh_work* work,
+                   const uint32_t cells[SN_FAMILY_LANES], const uint8_t flips[SN_FAMILY_LANES],
+                   float K[36][9][SN_FAMILY_LANES]);
   sn_flesh_form_kernels forms[SN_FORM_COUNT];
 };
 

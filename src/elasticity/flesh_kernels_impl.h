@@ -410,6 +410,8 @@ static void linearise_UV(const sn_flesh* flesh, sn_flesh_work* work, size_t chun
   }
 }
 
+#include "elasticity/flesh_matrices_impl.h"
+
 #undef SN_REAL_IS_DOUBLE
 
 #define PRESSURES gather_pressures_d, gather_pressures_f, scatter_pressures_d, scatter_pressures_f
@@ -417,6 +419,7 @@ static void linearise_UV(const sn_flesh* flesh, sn_flesh_work* work, size_t chun
 const sn_flesh_kernels SN_KERNELS = {
     SN_KERNELS_NAME,
     is_supported,
+    cell_matrices,
     {[SN_FORM_COROTATED] = {evaluate_R, deform, linearise_R, apply_R_d, apply_R_f, diagonal_d,
                             diagonal_f, PRESSURES},
      [SN_FORM_FRAMES] = {evaluate_UV, deform, linearise_UV, apply_UV_d, apply_UV_f, diagonal_d,

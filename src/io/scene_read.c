@@ -29,7 +29,6 @@ static const sn_absence absences[] = {
     {"bodies[].type", "layered", "write \"flesh\""},
     {"bodies[].type", "water", "write \"flesh\""},
     {"forces[].wind", NULL, "write \"force\" or \"traction\""},
-    {"solver.linear", "macroblock", "write \"auto\""},
 };
 
 // Where
@@ -474,7 +473,17 @@ static const sn_choice linear_solvers[] = {{"multigrid", SN_LINEAR_MULTIGRID},
                                            {"jacobi-cg", SN_LINEAR_JACOBI_CG},
                                            {"minres", SN_LINEAR_MINRES},
                                            {"qmr", SN_LINEAR_QMR},
+                                           {"macroblock", SN_LINEAR_MACROBLOCK},
                                            {"auto", SN_LINEAR_MULTIGRID}};
+static const sn_choice interfaces[] = {{"multigrid", SN_MACROBLOCK_MULTIGRID},
+                                       {"jacobi", SN_MACROBLOCK_JACOBI},
+                                       {"none", SN_MACROBLOCK_NONE}};
+static const sn_field macroblock_fields[] = {
+    {"interface", "\"multigrid\"", sn_read_choice, AT(sn_solver_opts, interface),
+     CHOICES(interfaces)},
+};
+static const sn_table macroblock_table = {"{\"interface\": \"multigrid\"}",
+                                          TABLE(macroblock_fields), NULL};
 static const sn_choice pressure_forms[] = {
     {"auto", SN_PRESSURE_AUTO}, {"condensed", SN_PRESSURE_CONDENSED}, {"kept", SN_PRESSURE_KEPT}};
 static const sn_choice integrators[] = {{"bdf2", SN_INTEGRATOR_BDF2},
@@ -486,6 +495,7 @@ static const sn_field solver_fields[] = {
     {"newton", "{}", sn_read_object, .table = &newton_table},
     {"krylov", "{}", sn_read_object, .table = &krylov_table},
     {"multigrid", "{}", sn_read_object, .table = &multigrid_table},
+    {"macroblock", "{}", sn_read_object, .table = &macroblock_table},
     {"integrator", "\"bdf2\"", sn_read_choice, AT(sn_solver_opts, integrator),
      CHOICES(integrators)},
     {"pressure", "\"auto\"", sn_read_choice, AT(sn_solver_opts, pressure), CHOICES(pressure_forms)},
@@ -497,12 +507,12 @@ static const sn_field solver_fields[] = {
 static sn_status finish_solver(sn_reader* r, const sn_place* at, json_t* object, void* target) {
   const sn_solver_opts* solver = target;
   bool able = solver->linear == SN_LINEAR_MULTIGRID || solver->linear == SN_LINEAR_MINRES ||
-              solver->linear == SN_LINEAR_QMR;
+              solver->linear == SN_LINEAR_QMR || solver->linear == SN_LINEAR_MACROBLOCK;
   if (solver->pressure != SN_PRESSURE_KEPT || able) return SN_OK;
   sn_place pressure_at = sn_place_key(at, "pressure");
   return sn_read_mismatch(r, &pressure_at, json_object_get(object, "pressure"),
                           "\"auto\" or \"condensed\": pressures are kept by \"linear\" "
-                          "\"multigrid\", \"minres\" and \"qmr\" only");
+                          "\"multigrid\", \"macroblock\", \"minres\" and \"qmr\" only");
 }
 
 static const sn_table solver_table = {"{\"newton\": {...}, \"krylov\": {...}, \"threads\": 0}",

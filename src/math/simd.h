@@ -45,6 +45,17 @@ static inline sn_wide_f sn_wide_fma_f(sn_wide_f a, sn_wide_f b, sn_wide_f c) {
   return a * b + c;
 #endif
 }
+static inline sn_quad_f sn_quad_fma_f(sn_quad_f a, sn_quad_f b, sn_quad_f c) {
+#if SN_WIDE_FUSED && defined(__AVX2__)
+  return (sn_quad_f)_mm_fmadd_ps((__m128)a, (__m128)b, (__m128)c);
+#elif SN_WIDE_FUSED
+  sn_quad_f r;
+  for (int i = 0; i < 4; ++i) r[i] = __builtin_fmaf(a[i], b[i], c[i]);
+  return r;
+#else
+  return a * b + c;
+#endif
+}
 static inline sn_wide_d sn_wide_fma_d(sn_wide_d a, sn_wide_d b, sn_wide_d c) {
 #if SN_WIDE_FUSED && defined(__AVX2__)
   return (sn_wide_d)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);

@@ -258,5 +258,6 @@ uint64_t sn_scene_fingerprint(const sn_scene* scene) {
   add_int(&h, solver->integrator);
   add_int(&h, solver->pressure);
   add_double(&h, solver->pressure_scale);
+  add_int(&h, solver->interface);
   return h.value;
 }

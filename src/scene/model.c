@@ -180,13 +180,22 @@ static sn_status build_hierarchies(sn_model* model, sn_pool* pool, sn_arena* scr
                                    sn_error* err) {
   sn_linear_solver linear = model->scene->solver.linear;
   bool levels = linear == SN_LINEAR_MULTIGRID || linear == SN_LINEAR_MULTIGRID_ONLY ||
-                linear == SN_LINEAR_MINRES;
+                linear == SN_LINEAR_MINRES || linear == SN_LINEAR_MACROBLOCK;
   if (!levels) return SN_OK;
   size_t held = sn_arena_bytes(model->arena);
   SN_TRY(SN_ARENA_NEW(model->arena, model->body_count, &model->hierarchies, err));
   for (uint32_t b = 0; b < model->body_count; ++b) {
     SN_TRY(sn_hierarchy_build(&model->bodies[b], pool, model->arena, scratch,
                               &model->hierarchies[b], err));
+    if (linear != SN_LINEAR_MACROBLOCK) continue;
+    SN_TRY(sn_macroblocks_build(&model->bodies[b].tree, pool, model->arena, scratch,
+                                &model->hierarchies[b].macroblocks, err));
+    if (model->hierarchies[b].macroblocks.count > 0) continue;
+    sn_log(
+        SN_LOG_WARNING,
+        "body \"%s\": too few cells of one size side by side for macroblocks; what is left of them "
+        "is their interface's solver",
+        model->scene->bodies[b].name);
   }
   model->memory.bytes[SN_MEMORY_LEVELS] = sn_arena_lap(model->arena, &held);
   return SN_OK;

@@ -82,6 +82,7 @@ struct sn_state {
   sn_muscle_levels* muscle_levels;
   sn_rigid_modes rigid_modes;
   uint32_t multigrid_count;
+  bool by_macroblocks;  // the preconditioner is that of macroblocks, not the V-cycle alone
   sn_preconditioner preconditioner;
   bool has_preconditioner;
   sn_krylov krylov;
@@ -128,6 +129,8 @@ void sn_free_parts_balance(const sn_model* model, const sn_body* body, double* f
 
 // Memory and functions of the preconditioner that the scene asks for.
 sn_status sn_preconditioner_create(const sn_model* model, sn_state* state, sn_error* err);
+// Of a scene with macroblocks: what preconditions their interface.
+void sn_preconditioner_set_interface(sn_state* state, sn_macroblock_interface interface);
 
 // The largest lambda / mu of all cells.
 double sn_model_largest_bulk(const sn_model* model);

@@ -20,6 +20,7 @@ static void update(void* ctx, sn_pool* pool, sn_fit fit) {
   for (uint32_t b = 0; b < state->multigrid_count; ++b) {
     sn_body_multigrid* m = &state->multigrids[b];
     sn_mg_level* finest = &m->levels[0];
+    m->rests = !state->by_macroblocks;
     sn_vector_narrow(pool, finest->unknown_count, sum + m->body->begin, finest->springs);
     if (state->contact.model->contact.any) sn_contact_levels_update(&state->contact_levels[b]);
     if (m->body->muscles.count > 0) sn_muscle_levels_update(&state->muscle_levels[b], pool);
@@ -34,7 +35,12 @@ static void apply(void* ctx, sn_pool* pool, const double* r, float* z) {
   sn_state* state = ctx;
   for (uint32_t b = 0; b < state->multigrid_count; ++b) {
     sn_body_multigrid* m = &state->multigrids[b];
-    sn_mg_cycle(&m->mg, pool, r + m->body->begin, z + m->body->begin);
+    size_t begin = m->body->begin;
+    if (state->by_macroblocks) {
+      sn_macroblocks_apply(&m->macroblocks, &m->mg, pool, r + begin, z + begin);
+    } else {
+      sn_mg_cycle(&m->mg, pool, r + begin, z + begin);
+    }
   }
   sn_rigid_modes_apply(&state->rigid_modes, pool, state->u, r, z);
   if (state->rigid_modes.count > 0) {
@@ -133,8 +139,30 @@ static sn_status create_multigrid(const sn_model* model, sn_state* state, sn_err
     SN_TRY(add_more_stiffness(model, state, b, err));
   }
   state->multigrid_count = model->body_count;
-  state->preconditioner = (sn_preconditioner){update, apply, weaken, state, true};
+  state->preconditioner = (sn_preconditioner){
+      .update = update, .apply = apply, .weaken = weaken, .ctx = state, .strong = true};
   state->has_preconditioner = true;
+  return SN_OK;
+}
+
+static const sn_interface INTERFACE[] = {[SN_MACROBLOCK_MULTIGRID] = SN_INTERFACE_MULTIGRID,
+                                         [SN_MACROBLOCK_JACOBI] = SN_INTERFACE_JACOBI,
+                                         [SN_MACROBLOCK_NONE] = SN_INTERFACE_NONE};
+
+void sn_preconditioner_set_interface(sn_state* state, sn_macroblock_interface interface) {
+  for (uint32_t b = 0; b < state->multigrid_count; ++b) {
+    state->multigrids[b].macroblocks.interface = INTERFACE[interface];
+  }
+}
+
+static sn_status create_macroblocks(const sn_model* model, sn_state* state, sn_error* err) {
+  SN_TRY(create_multigrid(model, state, err));
+  for (uint32_t b = 0; b < model->body_count; ++b) {
+    SN_TRY(sn_body_multigrid_add_macroblocks(&state->multigrids[b],
+                                             INTERFACE[model->scene->solver.interface], state->pool,
+                                             state->arena, err));
+  }
+  state->by_macroblocks = true;
   return SN_OK;
 }
 
@@ -153,6 +181,8 @@ sn_status sn_preconditioner_create(const sn_model* model, sn_state* state, sn_er
     case SN_LINEAR_MULTIGRID_ONLY:
     case SN_LINEAR_MINRES:
       return create_multigrid(model, state, err);
+    case SN_LINEAR_MACROBLOCK:
+      return create_macroblocks(model, state, err);
   }
   return SN_OK;
 }

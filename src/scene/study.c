@@ -11,7 +11,9 @@ typedef struct study {
   const sn_study_opts* opts;
   const double* start;
   size_t count;
-  double largest;  // displacement at the start
+  double largest;  // displacement at the start, or energy norm
+  const sn_state* state;
+  double *error, *product;  // where the energy norm is watched (count)
 } study;
 
 static double largest_of(const study* s, double scale, const double* x) {
@@ -34,9 +36,21 @@ static void watch_reference(void* ctx, int iteration, double scale, const double
   s->opts->watch(s->opts->watch_ctx, iteration, size > 0 ? sqrt(off / size) : 0);
 }
 
+static double energy_of(const study* s, double scale, const double* x) {
+  sn_pool* pool = s->state->pool;
+  memcpy(s->error, s->start, s->count * sizeof *s->error);
+  if (x) sn_vector_add(pool, s->count, scale, x, s->error);
+  sn_problem_apply_d(&s->state->problem, pool, SN_HESSIAN_DEFINITE, s->error, s->product);
+  return sqrt(sn_vector_dot(pool, s->count, s->error, s->product));
+}
+
+static double error_of(const study* s, double scale, const double* x) {
+  return s->opts->energy ? energy_of(s, scale, x) : largest_of(s, scale, x);
+}
+
 static void watch(void* ctx, int iteration, double scale, const double* x) {
   const study* s = ctx;
-  s->opts->watch(s->opts->watch_ctx, iteration, largest_of(s, scale, x) / s->largest);
+  s->opts->watch(s->opts->watch_ctx, iteration, error_of(s, scale, x) / s->largest);
 }
 
 static void set_random(const sn_model* model, const sn_study_opts* opts, double* u) {
@@ -70,7 +84,7 @@ static const sn_preconditioner* choose_preconditioner(sn_state* state, const sn_
 static sn_krylov choose_krylov(const sn_state* state, const sn_study_opts* opts) {
   if (opts->linear == SN_LINEAR_MULTIGRID_ONLY) return SN_KRYLOV_NONE;
   bool own = opts->linear == SN_LINEAR_MINRES || opts->linear == SN_LINEAR_QMR ||
-             opts->linear == SN_LINEAR_MULTIGRID;
+             opts->linear == SN_LINEAR_MULTIGRID || opts->linear == SN_LINEAR_MACROBLOCK;
   return own ? state->krylov : SN_KRYLOV_CG;
 }
 
@@ -90,16 +104,22 @@ static sn_status solve(const sn_model* model, sn_state* state, const sn_study_op
   double setup_seconds = sn_seconds() - setup_begin;
 
   // K d = b. Without a load x = start + d with K d = -K start: zero is the solution, x the error.
-  study s = {.opts = opts, .start = start, .count = n};
+  study s = {.opts = opts, .start = start, .count = n, .state = state};
+  if (opts->energy) {
+    SN_TRY(SN_ARENA_NEW(arena, n, &s.error, err));
+    SN_TRY(SN_ARENA_NEW(arena, n, &s.product, err));
+  }
   if (opts->load || opts->weight) {
     if (opts->load) memcpy(b, opts->load, n * sizeof *b);
     if (opts->weight) set_weight(model, b);
     sn_vector_mask(state->pool, n, model->held, 0, b);
   } else {
     set_random(model, opts, start);
+    if (opts->start) memcpy(start, opts->start, n * sizeof *start);
+    sn_vector_mask(state->pool, n, model->held, 0, start);
     sn_problem_apply_d(&state->problem, state->pool, SN_HESSIAN_DEFINITE, start, b);
     sn_vector_scale(state->pool, n, -1, b);
-    s.largest = largest_of(&s, 0, NULL);
+    s.largest = error_of(&s, 0, NULL);
   }
   bool loaded = opts->load || opts->weight;
   sn_cg_opts cg = {.kind = SN_HESSIAN_DEFINITE,
@@ -127,15 +147,29 @@ static sn_status solve(const sn_model* model, sn_state* state, const sn_study_op
   return SN_OK;
 }
 
+static bool has_macroblocks(const sn_state* state) {
+  bool all = state->multigrid_count > 0;
+  for (uint32_t b = 0; b < state->multigrid_count; ++b) all &= state->multigrids[b].has_macroblocks;
+  return all;
+}
+
 sn_status sn_state_study(const sn_model* model, sn_state* state, const sn_study_opts* opts,
                          sn_study_result* result, sn_error* err) {
   bool multigrid = opts->linear == SN_LINEAR_MULTIGRID ||
                    opts->linear == SN_LINEAR_MULTIGRID_ONLY || opts->linear == SN_LINEAR_MINRES;
+  bool macroblocks = opts->linear == SN_LINEAR_MACROBLOCK;
+  SN_CHECK(!macroblocks || has_macroblocks(state), err, SN_ERR_USAGE,
+           "study: the scene's solver is not macroblock; expected \"linear\": \"macroblock\"");
   SN_CHECK(!multigrid || state->multigrid_count > 0, err, SN_ERR_USAGE,
            "study: the scene's solver is not multigrid; expected \"linear\": \"multigrid\"");
   sn_arena* arena;
   SN_TRY(sn_arena_create(&arena, err));
+  bool before = state->by_macroblocks;
+  state->by_macroblocks = macroblocks;
+  if (macroblocks) sn_preconditioner_set_interface(state, opts->interface);
   sn_status status = solve(model, state, opts, arena, result, err);
+  state->by_macroblocks = before;
+  if (macroblocks) sn_preconditioner_set_interface(state, model->scene->solver.interface);
   sn_arena_destroy(arena);
   return status;
 }
@@ -162,9 +196,49 @@ static double pass_bytes(const sn_body* body, sn_time_what what) {
          slots * (2 * sizeof(float[3]) + sizeof *f->shared_slots) + nodes * 4 * sizeof(float[3]);
 }
 
+// One pass through the macroblocks of all bodies.
+static void run_blocks(sn_state* state, sn_time_what what) {
+  for (uint32_t b = 0; b < state->multigrid_count; ++b) {
+    sn_body_multigrid* m = &state->multigrids[b];
+    const float* p = state->newton.cg.direction + m->body->begin;
+    float* y = state->newton.cg.product + m->body->begin;
+    if (what == SN_TIME_BLOCK_FACTOR) sn_body_multigrid_factor(m, state->pool);
+    if (what == SN_TIME_BLOCK_SOLVE) sn_macroblocks_solve(&m->macroblocks, state->pool, p, y);
+    if (what == SN_TIME_INTERFACE) {
+      sn_macroblocks_multiply(&m->macroblocks, &m->levels[0], state->pool, p, y);
+    }
+  }
+}
+
+// Every factor is written or read once.
+static sn_status time_blocks(sn_state* state, sn_time_what what, int repeats, sn_timing* timing,
+                             sn_error* err) {
+  SN_CHECK(has_macroblocks(state), err, SN_ERR_USAGE,
+           "time: the scene's solver is not macroblock; expected \"linear\": \"macroblock\"");
+  size_t n = state->problem.unknown_count;
+  *timing = (sn_timing){.seconds = INFINITY};
+  for (uint32_t b = 0; b < state->multigrid_count; ++b) {
+    uint32_t count = state->multigrids[b].macroblocks.blocks->count;
+    timing->elements += count;
+    timing->bytes += (double)count * sizeof(sn_block_factor);
+  }
+  sn_vector_fill(state->pool, n, 0, state->u);
+  sn_problem_linearise(&state->problem, state->pool, state->u);
+  state->preconditioner.update(state->preconditioner.ctx, state->pool, SN_FIT_FRAME);
+  sn_vector_fill_f(state->pool, n, 1, state->newton.cg.direction);
+  for (int pass = 0; pass <= repeats; ++pass) {
+    double begin = sn_seconds();
+    run_blocks(state, what);
+    double seconds = sn_seconds() - begin;
+    if (pass > 0 && seconds < timing->seconds) timing->seconds = seconds;
+  }
+  return SN_OK;
+}
+
 sn_status sn_state_time(const sn_model* model, sn_state* state, sn_time_what what, int repeats,
                         sn_timing* timing, sn_error* err) {
   SN_CHECK(repeats >= 1, err, SN_ERR_USAGE, "repeats: found %d, expected 1 or more", repeats);
+  if (what >= SN_TIME_BLOCK_FACTOR) return time_blocks(state, what, repeats, timing, err);
   *timing = (sn_timing){.seconds = INFINITY};
   double finest = INFINITY;
   for (uint32_t b = 0; b < model->body_count; ++b) {

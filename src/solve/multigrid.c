@@ -273,6 +273,18 @@ void sn_mg_cycle(sn_mg* mg, sn_pool* pool, const double* r, float* z) {
   cycle(mg, 0, pool);
 }
 
+void sn_mg_cycle_f(sn_mg* mg, sn_pool* pool, float* z) {
+  mg->levels[0].x = z;
+  cycle(mg, 0, pool);
+}
+
+void sn_mg_add_blocks(const sn_mg_level* level, const float* r, float* z) {
+  for (uint32_t i = 0; i < level->blocks.count; ++i) {
+    size_t at = 3 * (size_t)level->blocks.nodes[i];
+    add_product(level->blocks.inverse[i], 1, r + at, z + at);
+  }
+}
+
 // a = 0: x.y = x.Ax; else x.Dx
 static double rayleigh(void* ctx, size_t begin, size_t end) {
   const vector_job* job = ctx;

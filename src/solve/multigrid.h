@@ -87,5 +87,9 @@ void sn_mg_weaken(sn_mg* mg);
 
 // z = one V-cycle for A z = r, from z = 0.
 void sn_mg_cycle(sn_mg* mg, sn_pool* pool, const double* r, float* z);
+// The same with r in b of the finest level.
+void sn_mg_cycle_f(sn_mg* mg, sn_pool* pool, float* z);
+// z += D^-1 r at the nodes with blocks.
+void sn_mg_add_blocks(const sn_mg_level* level, const float* r, float* z);
 
 #endif

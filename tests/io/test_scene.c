@@ -435,8 +435,6 @@ static void what_is_not_there_yet_is_said_so(void** unused) {
   const refusal rows[] = {
       {WITH_BODY("\"type\": \"cloth\""), "bodies[0].type: \"cloth\" is not in this version"},
       {WITH("\"forces\": [{\"wind\": [1, 0, 0]}]"), "forces[0].wind: not in this version"},
-      {WITH("\"solver\": {\"linear\": \"macroblock\"}"),
-       "solver.linear: \"macroblock\" is not in this version of Sinew (0.1.0); write \"auto\""},
   };
   ASSERT_ALL_REFUSED(rows);
 }

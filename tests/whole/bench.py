@@ -31,6 +31,8 @@ FIGURES = {
     "character": ["elements", "seconds_per_frame"],
     "contact": ["elements", "seconds_per_frame", "contacts", "contact_share"],
     "render": ["triangles", "rays_per_s", "seconds_per_frame"],
+    "macroblock": ["factor_seconds", "solve_seconds", "bytes_per_block", "iterations_ratio_cg",
+                   "thin_time_ratio_multigrid"],
     "peers": ["setup_seconds", "solve_seconds", "iterations", "bytes", "ratio_time", "ratio_memory", "residual"],
 }
 PLOTS = ["threads", "convergence-iterations", "convergence-seconds", "growth-elements", "growth-bytes",

@@ -1,0 +1,270 @@
+// Macroblocks against CG and multigrid: Table 1 of Mitchell, Doescher and Sifakis 2016, and what they are
+// worth on thin bodies.
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+
+#define ENERGY_ERROR 1e-3
+#define RESIDUAL 1e-4
+#define MOST_ITERATIONS 4000
+#define CELL 0.01
+
+typedef enum shape { BAR, SHEET, SHELL, SPIKES, SHAPES } shape;
+static const char* const SHAPE_NAMES[SHAPES] = {"bar", "sheet", "shell", "spikes"};
+
+// ---- Bodies
+
+// A slab between two surfaces over a grid of n x m places; `side` 0 is the outer one.
+static void slab_point(shape kind, const double size[3], double u, double v, int side, double* p) {
+  if (kind == SHEET || kind == BAR) {
+    p[0] = u * size[0];
+    p[1] = v * size[1];
+    p[2] = side ? 0 : size[2];
+    return;
+  }
+  double d[3] = {2 * u - 1, 2 * v - 1, 1}, radius = side ? size[0] - size[2] : size[0];
+  double scale = radius / sqrt(d[0] * d[0] + d[1] * d[1] + 1);
+  for (int i = 0; i < 3; ++i) p[i] = scale * d[i];
+}
+
+static void add_quad(uint32_t* triangles, uint32_t* count, uint32_t a, uint32_t b, uint32_t c,
+                     uint32_t d) {
+  const uint32_t two[6] = {a, b, c, a, c, d};
+  memcpy(triangles + 3 * (size_t)*count, two, sizeof two);
+  *count += 2;
+}
+
+static sn_status make_slab(shape kind, const double size[3], uint32_t n, sn_mesh* mesh,
+                           sn_error* err) {
+  uint32_t row = n + 1, layer = row * row, count = 0;
+  double* positions = malloc(6 * (size_t)layer * sizeof *positions);
+  uint32_t* triangles = malloc(3 * (size_t)(4 * n * n + 8 * n) * sizeof *triangles);
+  sn_status status = SN_OK;
+  if (!positions || !triangles) {
+    status = bench_fail(err, SN_ERR_MEMORY, "out of memory");
+  } else {
+    for (uint32_t v = 0; v < 2 * layer; ++v) {
+      uint32_t column = v % layer % row, line = v % layer / row;
+      slab_point(kind, size, (double)column / n, (double)line / n, (int)(v / layer),
+                 positions + 3 * (size_t)v);
+    }
+    for (uint32_t i = 0; i < n * n; ++i) {
+      uint32_t a = i / n * row + i % n, b = a + 1, c = b + row, d = a + row;
+      add_quad(triangles, &count, a, b, c, d);
+      add_quad(triangles, &count, layer + a, layer + d, layer + c, layer + b);
+    }
+    for (uint32_t i = 0; i < n; ++i) {
+      uint32_t left = i * row, right = left + n, top = n * row + i;
+      add_quad(triangles, &count, i, layer + i, layer + i + 1, i + 1);
+      add_quad(triangles, &count, top + 1, layer + top + 1, layer + top, top);
+      add_quad(triangles, &count, left + row, layer + left + row, layer + left, left);
+      add_quad(triangles, &count, right, layer + right, layer + right + row, right + row);
+    }
+    status = sn_mesh_from_arrays(positions, 2 * layer, triangles, count, mesh, err);
+  }
+  free(positions);
+  free(triangles);
+  return status;
+}
+
+// Eight spikes, three cells thick at their ends.
+static sn_status make_spikes(double length, sn_mesh* mesh, sn_error* err) {
+  sn_round_cone cones[8];
+  for (int k = 0; k < 8; ++k) {
+    double turn = 0.785398 * k + 0.2, rise = 0.25 * (k % 3) - 0.2;
+    cones[k] = (sn_round_cone){
+        {0, 0, 0}, {length * cos(turn), length * rise, length * sin(turn)}, 4 * CELL, 1.5 * CELL};
+  }
+  return sn_mesh_from_round_cones(cones, 8, 0, 0.5 * CELL, mesh, err);
+}
+
+static sn_status describe(shape kind, bool quick, bench_body* body, sn_error* err) {
+  double cells = quick ? 16 : 48, size[3] = {cells * CELL, cells / 2 * CELL, 2 * CELL};
+  sn_mesh mesh = {0};
+  sn_status status = SN_OK;
+  if (kind == BAR) size[1] = size[2] = cells / 4 * CELL;
+  if (kind == SHELL) size[0] = cells / 2 * CELL, size[2] = 2.2 * CELL;
+  *body = (bench_body){0};
+  if (kind == SPIKES) {
+    status = make_spikes(cells / 2 * CELL, &mesh, err);
+  } else {
+    status = make_slab(kind, size, kind == SHELL ? 40 : 1, &mesh, err);
+  }
+  if (status != SN_OK) return status;
+  bench_describe(body, &mesh, CELL, 0);
+  double far = 1e3, edge = 0.5 * CELL;
+  sn_box held = {{-far, -far, -far}, {edge, far, far}};
+  if (kind == SHELL) held = (sn_box){{-far, -far, -far}, {far, -0.52 * size[0], far}};
+  if (kind == SPIKES) held = (sn_box){{-3 * CELL, -far, -3 * CELL}, {3 * CELL, far, 3 * CELL}};
+  body->fixed[0] =
+      (sn_fixed_desc){.bone = SN_NO_BONE, .where = {.kind = SN_WHERE_BOX, .box = held}};
+  body->scene.fixed_count = 1;
+  body->scene.solver.linear = SN_LINEAR_MACROBLOCK;
+  return SN_OK;
+}
+
+// ---- Solvers
+
+typedef struct way {
+  const char* name;
+  sn_linear_solver linear;
+  sn_macroblock_interface interface;
+} way;
+
+static const way WAYS[] = {
+    {"cg", SN_LINEAR_CG, SN_MACROBLOCK_NONE},
+    {"multigrid", SN_LINEAR_MULTIGRID, SN_MACROBLOCK_NONE},
+    {"macroblock_none", SN_LINEAR_MACROBLOCK, SN_MACROBLOCK_NONE},
+    {"macroblock_jacobi", SN_LINEAR_MACROBLOCK, SN_MACROBLOCK_JACOBI},
+    {"macroblock_multigrid", SN_LINEAR_MACROBLOCK, SN_MACROBLOCK_MULTIGRID},
+};
+enum { CG, MULTIGRID, MACRO_NONE, MACRO_JACOBI, MACRO_MULTIGRID, WAY_COUNT };
+
+typedef struct race {
+  bench_run* run;
+  const char* name;
+  bench_body* body;
+  double* solution;
+  double iterations[WAY_COUNT], seconds[WAY_COUNT];
+} race;
+
+// The first iteration whose error is small enough.
+typedef struct finish {
+  int iteration;
+} finish;
+
+static void watch(void* ctx, int iteration, double error) {
+  finish* f = ctx;
+  if (f->iteration == 0 && error <= ENERGY_ERROR) f->iteration = iteration;
+}
+
+static sn_status run_way(race* r, int w, sn_error* err) {
+  finish f = {0};
+  sn_study_result timed, watched;
+  char what[BENCH_NAME];
+  sn_study_opts opts = {.linear = WAYS[w].linear,
+                        .interface = WAYS[w].interface,
+                        .max = MOST_ITERATIONS,
+                        .tolerance = RESIDUAL,
+                        .weight = true};
+  sn_status status = sn_state_study(r->body->model, r->body->state, &opts, &timed, err);
+  if (status != SN_OK) return status;
+  opts.weight = false;
+  opts.start = r->solution;
+  opts.tolerance = RESIDUAL / 10;
+  opts.energy = true;
+  opts.watch = watch;
+  opts.watch_ctx = &f;
+  status = sn_state_study(r->body->model, r->body->state, &opts, &watched, err);
+  if (status != SN_OK) return status;
+  r->iterations[w] = f.iteration > 0 ? f.iteration : watched.iterations;
+  r->seconds[w] = timed.setup_seconds + timed.seconds;
+  snprintf(what, sizeof what, "iterations_%s", WAYS[w].name);
+  bench_figure(r->run, r->name, what, r->iterations[w], "1");
+  snprintf(what, sizeof what, "seconds_%s", WAYS[w].name);
+  bench_figure(r->run, r->name, what, r->seconds[w], "s");
+  return bench_check_stop(err);
+}
+
+static sn_status find_solution(race* r, sn_error* err) {
+  sn_study_result result;
+  size_t rows = 3 * (size_t)sn_model_body(r->body->model, 0).node_count;
+  r->solution = calloc(rows, sizeof *r->solution);
+  if (!r->solution) return bench_fail(err, SN_ERR_MEMORY, "out of memory");
+  sn_study_opts opts = {.linear = SN_LINEAR_MULTIGRID,
+                        .max = MOST_ITERATIONS,
+                        .tolerance = 1e-8,
+                        .weight = true,
+                        .solution = r->solution};
+  return sn_state_study(r->body->model, r->body->state, &opts, &result, err);
+}
+
+static sn_status run_race(race* r, bool thin, sn_error* err) {
+  sn_status status = find_solution(r, err);
+  for (int w = 0; w < WAY_COUNT && status == SN_OK; ++w) status = run_way(r, w, err);
+  free(r->solution);
+  if (status != SN_OK) return status;
+  double best = fmin(r->seconds[MACRO_JACOBI], r->seconds[MACRO_MULTIGRID]);
+  bench_figure(r->run, r->name, "iterations_ratio_cg",
+               r->iterations[CG] / r->iterations[MACRO_JACOBI], "1");
+  bench_figure(r->run, r->name, "iterations_ratio_cg_multigrid",
+               r->iterations[CG] / r->iterations[MACRO_MULTIGRID], "1");
+  if (thin) {
+    bench_figure(r->run, r->name, "thin_time_ratio_multigrid", r->seconds[MULTIGRID] / best, "1");
+  }
+  return SN_OK;
+}
+
+// ---- Table 1
+
+static sn_status time_newton(bench_run* run, const bench_body* body, int w, sn_error* err) {
+  static const int COUNTS[] = {10, 20, 50};
+  char name[BENCH_NAME], what[BENCH_NAME];
+  double seconds[3];
+  snprintf(name, sizeof name, "table1_%s", w == CG ? "cg" : "macroblock");
+  for (int i = 0; i < 3; ++i) {
+    sn_study_result result;
+    sn_study_opts opts = {
+        .linear = WAYS[w].linear, .interface = WAYS[w].interface, .max = COUNTS[i], .weight = true};
+    sn_status status = sn_state_study(body->model, body->state, &opts, &result, err);
+    if (status != SN_OK) return status;
+    seconds[i] = result.setup_seconds + result.seconds;
+    snprintf(what, sizeof what, "newton%d_seconds", COUNTS[i]);
+    bench_figure(run, name, what, seconds[i], "s");
+  }
+  bench_figure(run, name, "iteration_seconds", (seconds[2] - seconds[0]) / 40, "s");
+  return SN_OK;
+}
+
+static sn_status time_table(bench_run* run, const bench_body* body, bench_blocks* blocks,
+                            sn_error* err) {
+  static const struct {
+    sn_time_what what;
+    const char* name;
+  } PARTS[] = {{SN_TIME_BLOCK_FACTOR, "factor"},
+               {SN_TIME_BLOCK_SOLVE, "solve"},
+               {SN_TIME_INTERFACE, "interface"}};
+  for (int i = 0; i < 3; ++i) {
+    sn_timing t;
+    char what[BENCH_NAME];
+    int repeats = i == 0 ? 10 : 50;
+    sn_status status = sn_state_time(body->model, body->state, PARTS[i].what, repeats, &t, err);
+    if (status != SN_OK) return status;
+    snprintf(what, sizeof what, "%s_seconds", PARTS[i].name);
+    bench_figure(run, "table1_macroblock", what, t.seconds, "s");
+    double one = t.seconds / (double)t.elements;
+    if (i == 0) {
+      blocks->factor = one;
+      bench_figure(run, "table1_macroblock", "blocks", (double)t.elements, "1");
+      bench_figure(run, "table1_macroblock", "bytes_per_block", t.bytes / (double)t.elements, "B");
+    }
+    if (i == 1) blocks->solve = one;
+    if (i == 2)
+      bench_figure(run, "table1_macroblock", "gb_per_s", 1e-9 * t.bytes / t.seconds, "GB/s");
+  }
+  sn_status status = time_newton(run, body, MACRO_JACOBI, err);
+  return status == SN_OK ? time_newton(run, body, CG, err) : status;
+}
+
+sn_status bench_macroblock(bench_run* run, sn_error* err) {
+  bench_blocks blocks = {0};
+  sn_status status = SN_OK;
+  for (int kind = 0; kind < SHAPES && status == SN_OK; ++kind) {
+    bench_body body = {0};
+    race r = {.run = run, .name = SHAPE_NAMES[kind], .body = &body};
+    bench_note(run, "%s", r.name);
+    status = describe((shape)kind, run->o->quick, &body, err);
+    if (status == SN_OK) status = bench_build(&body, 1, err);
+    if (status == SN_OK) bench_figure(run, r.name, "elements", body.elements, "1");
+    if (status == SN_OK && kind == BAR) {
+      status = time_table(run, &body, &blocks, err);
+      if (status == SN_OK) status = bench_block_peers(run, &blocks, err);
+    }
+    if (status == SN_OK) status = run_race(&r, kind == SHEET || kind == SPIKES, err);
+    bench_body_destroy(&body);
+  }
+  return status;
+}
