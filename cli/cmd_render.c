@@ -229,8 +229,11 @@ static sn_status choose_range(const render* r, uint32_t range[2], sn_error* err)
   if (r->o->frame) wanted[0] = wanted[1] = r->o->frame;
   if (r->o->frames[0] || r->o->frames[1]) memcpy(wanted, r->o->frames, sizeof wanted);
   if (wanted[0] < first || wanted[1] > last || wanted[0] > wanted[1]) {
-    return picture_fail(err, SN_ERR_USAGE, "%s: found %d:%d, there are frames %d to %d",
-                        r->o->frame ? "--frame" : "--frames", wanted[0], wanted[1], first, last);
+    return r->o->frame
+               ? picture_fail(err, SN_ERR_USAGE, "--frame: found %d, there are frames %d to %d",
+                              wanted[0], first, last)
+               : picture_fail(err, SN_ERR_USAGE, "--frames: found %d:%d, there are frames %d to %d",
+                              wanted[0], wanted[1], first, last);
   }
   range[0] = (uint32_t)(wanted[0] - first);
   range[1] = (uint32_t)(wanted[1] - first);
