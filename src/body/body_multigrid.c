@@ -143,9 +143,9 @@ sn_status sn_hierarchy_build(const sn_body* body, sn_pool* pool, sn_arena* arena
   return SN_OK;
 }
 
-static void multiply_with(sn_grid_work* work, sn_pool* pool, const float* springs, bool apart,
-                          const float* x, float* y) {
-  sn_flesh_apply_with(&work->grid->flesh, pool, work->flesh, springs, x, y);
+static void multiply_with(sn_grid_work* work, sn_pool* pool, const sn_addends_f* addends,
+                          bool apart, const float* x, float* y) {
+  sn_flesh_multiply(&work->grid->flesh, pool, work->flesh, SN_HESSIAN_DEFINITE, addends, x, y);
   const sn_body_multigrid* of = work->of;
   for (int i = 0; i < of->more_count; ++i) {
     const sn_more_stiffness* more = of->more[i];
@@ -154,13 +154,16 @@ static void multiply_with(sn_grid_work* work, sn_pool* pool, const float* spring
   }
 }
 
-static void multiply(void* ctx, sn_pool* pool, const float* springs, const float* x, float* y) {
-  multiply_with(ctx, pool, springs, false, x, y);
+static void multiply(void* ctx, sn_pool* pool, const float* springs, const float* x, float scale,
+                     const float* v, float* y) {
+  sn_addends_f addends = {.diagonal = springs, .v = v, .scale = scale};
+  multiply_with(ctx, pool, &addends, false, x, y);
 }
 
 static void multiply_apart(void* ctx, sn_pool* pool, const float* springs, const float* x,
                            float* y) {
-  multiply_with(ctx, pool, springs, true, x, y);
+  sn_addends_f addends = {.diagonal = springs};
+  multiply_with(ctx, pool, &addends, true, x, y);
 }
 
 typedef struct gradient_job {

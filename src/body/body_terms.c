@@ -60,10 +60,11 @@ static void flesh_apply_d(const sn_term* term, sn_pool* pool, sn_hessian kind, c
                    y + term->begin[0]);
 }
 
-static void flesh_apply_f(const sn_term* term, sn_pool* pool, sn_hessian kind, const float* p,
-                          float* y) {
-  sn_flesh_apply_f(&body_of(term)->flesh, pool, &work_of(term)->flesh, kind, p + term->begin[0],
-                   y + term->begin[0]);
+static void flesh_multiply_f(const sn_term* term, sn_pool* pool, sn_hessian kind, const float* p,
+                             float* y) {
+  static const sn_addends_f NOTHING = {0};
+  sn_flesh_multiply(&body_of(term)->flesh, pool, &work_of(term)->flesh, kind, &NOTHING,
+                    p + term->begin[0], y + term->begin[0]);
 }
 
 static void flesh_diagonal(const sn_term* term, sn_pool* pool, double* d) {
@@ -80,7 +81,7 @@ static const sn_term_ops FLESH = {.sharpen = flesh_sharpen,
                                   .evaluate = flesh_evaluate,
                                   .linearise = flesh_linearise,
                                   .apply_d = flesh_apply_d,
-                                  .apply_f = flesh_apply_f,
+                                  .multiply_f = flesh_multiply_f,
                                   .diagonal = flesh_diagonal};
 
 // Ties: E = 1/2 sum k |u - target|^2. Few enough for one thread.

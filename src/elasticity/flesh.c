@@ -134,7 +134,8 @@ typedef struct flesh_job {
   sn_hessian kind;
   const double* in_d;
   double* out_d;
-  const float *in_f, *with_f;
+  const float* in_f;
+  const sn_addends_f* addends;
   float* out_f;
 } flesh_job;
 
@@ -177,7 +178,7 @@ static void apply_f(void* ctx, size_t begin, size_t end) {
   const flesh_job* job = ctx;
   for (size_t chunk = begin; chunk < end; ++chunk) {
     kernels_of(job->flesh)
-        ->apply_f(job->flesh, job->work, job->kind, chunk, job->with_f, job->in_f, job->out_f);
+        ->apply_f(job->flesh, job->work, job->kind, chunk, job->addends, job->in_f, job->out_f);
   }
 }
 
@@ -233,21 +234,10 @@ void sn_flesh_apply_d(const sn_flesh* flesh, sn_pool* pool, sn_flesh_work* work,
   sn_families_collect_d(flesh->families, pool, work->slots, y);
 }
 
-void sn_flesh_apply_f(const sn_flesh* flesh, sn_pool* pool, sn_flesh_work* work, sn_hessian kind,
-                      const float* p, float* y) {
-  flesh_job job = {.flesh = flesh, .work = work, .kind = kind, .in_f = p, .out_f = y};
-  sn_parallel_for(pool, flesh->families->chunk_count, 1, apply_f, &job);
-  sn_families_collect_f(flesh->families, pool, work->slots, y);
-}
-
-void sn_flesh_apply_with(const sn_flesh* flesh, sn_pool* pool, sn_flesh_work* work,
-                         const float* diagonal, const float* p, float* y) {
-  flesh_job job = {.flesh = flesh,
-                   .work = work,
-                   .kind = SN_HESSIAN_DEFINITE,
-                   .in_f = p,
-                   .with_f = diagonal,
-                   .out_f = y};
+void sn_flesh_multiply(const sn_flesh* flesh, sn_pool* pool, sn_flesh_work* work, sn_hessian kind,
+                       const sn_addends_f* addends, const float* p, float* y) {
+  flesh_job job = {
+      .flesh = flesh, .work = work, .kind = kind, .in_f = p, .addends = addends, .out_f = y};
   sn_parallel_for(pool, flesh->families->chunk_count, 1, apply_f, &job);
   sn_families_collect_f(flesh->families, pool, work->slots, y);
 }

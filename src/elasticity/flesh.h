@@ -144,11 +144,14 @@ void sn_flesh_linearise_gradients(const sn_flesh* flesh, sn_pool* pool, sn_flesh
 // y += K p
 void sn_flesh_apply_d(const sn_flesh* flesh, sn_pool* pool, sn_flesh_work* work, sn_hessian kind,
                       const double* p, double* y);
-void sn_flesh_apply_f(const sn_flesh* flesh, sn_pool* pool, sn_flesh_work* work, sn_hessian kind,
-                      const float* p, float* y);
-// y = K p + diagonal p, with the definite K: one level of multigrid.
-void sn_flesh_apply_with(const sn_flesh* flesh, sn_pool* pool, sn_flesh_work* work,
-                         const float* diagonal, const float* p, float* y);
+// What a product takes with it on the way to memory: + diagonal p + scale v. NULL: nothing of the kind.
+typedef struct sn_addends_f {
+  const float *diagonal, *v;
+  float scale;
+} sn_addends_f;
+// y = K p + addends. v may be y.
+void sn_flesh_multiply(const sn_flesh* flesh, sn_pool* pool, sn_flesh_work* work, sn_hessian kind,
+                       const sn_addends_f* addends, const float* p, float* y);
 // d += diagonal of K
 void sn_flesh_diagonal_d(const sn_flesh* flesh, sn_pool* pool, sn_flesh_work* work, sn_hessian kind,
                          double* d);

@@ -6,6 +6,12 @@
 
 #include "elasticity/flesh.h"
 
+// As sn_addends_f. Products in double have none so far.
+typedef struct sn_addends_d {
+  const double *diagonal, *v;
+  double scale;
+} sn_addends_d;
+
 // Functions of one chunk, for one form of tangents. `_d` computes in double, `_f` in single precision.
 typedef struct sn_flesh_form_kernels {
   // Energy in J; g += dE/du unless g is NULL.
@@ -15,11 +21,11 @@ typedef struct sn_flesh_form_kernels {
   void (*deform)(const sn_flesh* flesh, sn_flesh_work* work, size_t chunk, const double* u);
   // F to what products need, in place.
   void (*linearise)(const sn_flesh* flesh, sn_flesh_work* work, size_t chunk);
-  // y += K p; with a diagonal y = K p + diagonal p instead
+  // y += K p; with addends y = K p + these instead
   void (*apply_d)(const sn_flesh* flesh, sn_flesh_work* work, sn_hessian kind, size_t chunk,
-                  const double* diagonal, const double* p, double* y);
+                  const sn_addends_d* addends, const double* p, double* y);
   void (*apply_f)(const sn_flesh* flesh, sn_flesh_work* work, sn_hessian kind, size_t chunk,
-                  const float* diagonal, const float* p, float* y);
+                  const sn_addends_f* addends, const float* p, float* y);
   // d += diagonal of K
   void (*diagonal_d)(const sn_flesh* flesh, sn_flesh_work* work, sn_hessian kind, size_t chunk,
                      double* d);

@@ -309,7 +309,7 @@ __attribute__((always_inline)) static inline double evaluate_form(const sn_flesh
        ++packet) {
     energy += evaluate_packet(flesh, work, packet, &in, g ? &out : NULL, form);
   }
-  if (g) deliver_nodes_d(f, chunk, &out, NULL, NULL, work->slots, g);
+  if (g) deliver_nodes_d(flesh, chunk, &out, NULL, NULL, work->slots, g);
   return energy;
 }
 

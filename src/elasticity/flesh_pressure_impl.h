@@ -102,5 +102,5 @@ static void SN_P(scatter_pressures)(const sn_flesh* flesh, sn_flesh_work* work, 
       SN_P(add_lattice)(f, packet, lane, sums, &out);
     }
   }
-  SN_P(deliver_nodes)(f, chunk, &out, NULL, NULL, work->slots, y);
+  SN_P(deliver_nodes)(flesh, chunk, &out, NULL, NULL, work->slots, y);
 }

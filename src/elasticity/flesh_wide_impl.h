@@ -6,6 +6,7 @@
 #include "material/law_wide_impl.h"
 
 #define KEEP SN_P(sn_wide_keep)
+#define QUAD SN_P(sn_quad)
 
 // A chunk's private nodes, four numbers each so that one is a vector.
 typedef struct SN_P(private_nodes) {
@@ -18,37 +19,48 @@ static uint32_t SN_P(clear_nodes)(const sn_families* f, size_t chunk, SN_P(priva
   return count;
 }
 
-// A node is copied as four numbers, of which the last belongs to the next node and is never looked at;
-// the very last node has no next one.
+// A node of a vector as four numbers, of which the last belongs to the next node and is never looked at; the
+// very last node has no next one.
+static inline QUAD SN_P(load_node)(const SN_REAL* x, uint32_t node, uint32_t last) {
+  const SN_REAL* at = x + 3 * (size_t)node;
+  if (node == last) return (QUAD){at[0], at[1], at[2], 0};
+  QUAD value;
+  memcpy(&value, at, sizeof value);
+  return value;
+}
 static void SN_P(fetch_nodes)(const sn_flesh* flesh, size_t chunk, const SN_REAL* x,
                               SN_P(private_nodes) * nodes) {
   const sn_families* f = flesh->families;
   const uint32_t *list = f->chunk_nodes + f->node_starts[chunk], last = flesh->tree->node_count - 1;
   uint32_t count = f->node_starts[chunk + 1] - f->node_starts[chunk];
   for (uint32_t i = 0; i < count; ++i) {
-    memcpy(nodes->at[i], x + 3 * (size_t)list[i], (list[i] == last ? 3 : 4) * sizeof(SN_REAL));
+    QUAD value = SN_P(load_node)(x, list[i], last);
+    memcpy(nodes->at[i], &value, sizeof value);
   }
   memset(nodes->at[count], 0, sizeof nodes->at[count]);
 }
 
-// Own nodes' sums into the result, the others' into this chunk's slots. With a diagonal the sums take the
-// place of what was there, and the diagonal times p is added.
-static void SN_P(deliver_nodes)(const sn_families* f, size_t chunk,
-                                const SN_P(private_nodes) * nodes, const SN_REAL* diagonal,
+// Own nodes' sums into the result, the others' into this chunk's slots. With addends the sums take the
+// place of what was there; p are the values that the product was of.
+static void SN_P(deliver_nodes)(const sn_flesh* flesh, size_t chunk,
+                                const SN_P(private_nodes) * nodes, const SN_P(sn_addends) * addends,
                                 const SN_P(private_nodes) * p, SN_REAL* slots, SN_REAL* y) {
-  const uint32_t* list = f->chunk_nodes + f->node_starts[chunk];
+  const sn_families* f = flesh->families;
+  const uint32_t *list = f->chunk_nodes + f->node_starts[chunk], last = flesh->tree->node_count - 1;
   uint32_t count = f->node_starts[chunk + 1] - f->node_starts[chunk], own = f->own_counts[chunk];
-  for (uint32_t i = 0; i < own && diagonal; ++i) {
-    size_t to = 3 * (size_t)list[i];
-    for (size_t k = 0; k < 3; ++k) y[to + k] = nodes->at[i][k] + diagonal[to + k] * p->at[i][k];
-  }
-  for (uint32_t i = 0; i < own && !diagonal; ++i) {
-    size_t to = 3 * (size_t)list[i];
-    for (size_t k = 0; k < 3; ++k) y[to + k] += nodes->at[i][k];
+  const SN_REAL* v = addends ? addends->v : y;
+  SN_REAL scale = addends ? addends->scale : 1;
+  for (uint32_t i = 0; i < own; ++i) {
+    QUAD sum = *(const QUAD*)nodes->at[i];
+    if (addends && addends->diagonal) {
+      sum += SN_P(load_node)(addends->diagonal, list[i], last) * *(const QUAD*)p->at[i];
+    }
+    if (v) sum += scale * SN_P(load_node)(v, list[i], last);
+    SN_P(sn_quad_store3)(sum, y + 3 * (size_t)list[i]);
   }
   SN_REAL* slot = slots + 3 * (size_t)f->slot_starts[chunk];
   for (uint32_t i = own; i < count; ++i, slot += 3) {
-    for (size_t k = 0; k < 3; ++k) slot[k] = nodes->at[i][k];
+    SN_P(sn_quad_store3)(*(const QUAD*)nodes->at[i], slot);
   }
 }
 
@@ -390,7 +402,7 @@ static inline void SN_P(apply_framed)(const sn_flesh* flesh, const sn_flesh_work
 
 __attribute__((always_inline)) static inline void SN_P(apply_form)(
     const sn_flesh* flesh, sn_flesh_work* work, sn_hessian kind, size_t chunk,
-    const SN_REAL* diagonal, const SN_REAL* p, SN_REAL* y, sn_tangent_form form) {
+    const SN_P(sn_addends) * addends, const SN_REAL* p, SN_REAL* y, sn_tangent_form form) {
   const sn_families* f = flesh->families;
   SN_P(private_nodes) in, out;
   bool sharp = work->sharp && flesh->cut;
@@ -418,16 +430,17 @@ __attribute__((always_inline)) static inline void SN_P(apply_form)(
       SN_P(add_lattice)(f, packet, lane, sums, &out);
     }
   }
-  SN_P(deliver_nodes)(f, chunk, &out, diagonal, &in, work->slots, y);
+  SN_P(deliver_nodes)(flesh, chunk, &out, addends, &in, work->slots, y);
 }
 
 static void SN_P(apply_R)(const sn_flesh* flesh, sn_flesh_work* work, sn_hessian kind, size_t chunk,
-                          const SN_REAL* diagonal, const SN_REAL* p, SN_REAL* y) {
-  SN_P(apply_form)(flesh, work, kind, chunk, diagonal, p, y, SN_FORM_COROTATED);
+                          const SN_P(sn_addends) * addends, const SN_REAL* p, SN_REAL* y) {
+  SN_P(apply_form)(flesh, work, kind, chunk, addends, p, y, SN_FORM_COROTATED);
 }
 static void SN_P(apply_UV)(const sn_flesh* flesh, sn_flesh_work* work, sn_hessian kind,
-                           size_t chunk, const SN_REAL* diagonal, const SN_REAL* p, SN_REAL* y) {
-  SN_P(apply_form)(flesh, work, kind, chunk, diagonal, p, y, SN_FORM_FRAMES);
+                           size_t chunk, const SN_P(sn_addends) * addends, const SN_REAL* p,
+                           SN_REAL* y) {
+  SN_P(apply_form)(flesh, work, kind, chunk, addends, p, y, SN_FORM_FRAMES);
 }
 
 // The value at each corner of child k of the shape function of its conforming node k ^ away: 1 at a
@@ -569,5 +582,5 @@ static void SN_P(diagonal)(const sn_flesh* flesh, sn_flesh_work* work, sn_hessia
       for (int p = 0; p < POINTS; ++p) SN_P(sn_wide_scatter)(sums[p], local + p * LANES, out.at);
     }
   }
-  SN_P(deliver_nodes)(f, chunk, &out, NULL, NULL, work->slots, y);
+  SN_P(deliver_nodes)(flesh, chunk, &out, NULL, NULL, work->slots, y);
 }

@@ -130,6 +130,20 @@ static inline sn_wide_d sn_wide_load_d(const float* at) {
   return __builtin_convertvector(narrow, sn_wide_d);
 }
 
+// x, y, z to memory, by two moves.
+static inline void sn_quad_store3_f(sn_quad_f value, float* to) {
+  typedef double pair __attribute__((vector_size(16)));
+  double both = ((pair)value)[0];
+  memcpy(to, &both, sizeof both);
+  to[2] = value[2];
+}
+static inline void sn_quad_store3_d(sn_quad_d value, double* to) {
+  typedef double pair __attribute__((vector_size(16)));
+  pair both = __builtin_shufflevector(value, value, 0, 1);
+  memcpy(to, &both, sizeof both);
+  to[2] = value[2];
+}
+
 // Nodes of the lanes, four numbers each, to their x, y, z by lane.
 static inline void sn_wide_gather_f(const float (*nodes)[4], const uint16_t at[8], sn_wide_f v[3]) {
   sn_quad_f n[8];

@@ -385,6 +385,7 @@ typedef struct move_job {
   uint32_t from_last;  // the last node there
   float* to;
   bool add;
+  float scale;
 } move_job;
 
 // Three values are fetched as four, of which the last belongs to the next node and goes nowhere; the
@@ -403,21 +404,33 @@ static void move_values(void* ctx, size_t begin, size_t end) {
     float* to = job->to + 3 * n;
     quad sum = {0, 0, 0, 0};
     for (uint32_t e = job->starts[n]; e < job->starts[n + 1]; ++e) {
-      float weight = (float)job->weights[e] * (1.0f / SN_TRANSFER_ONE);
-      sum += (quad){weight, weight, weight, weight} * fetch(job, job->others[e]);
+      sum += (float)job->weights[e] * fetch(job, job->others[e]);
     }
+    sum *= job->scale;
     for (int i = 0; i < 3; ++i) to[i] = job->add ? to[i] + sum[i] : sum[i];
   }
 }
 
-void sn_transfer_prolong(const sn_transfer* t, sn_pool* pool, const float* coarse, float* fine) {
-  move_job job = {
-      t->fine_starts, t->coarse_nodes, t->fine_weights, coarse, t->coarse_count - 1, fine, true};
+void sn_transfer_prolong(const sn_transfer* t, sn_pool* pool, float scale, const float* coarse,
+                         float* fine) {
+  move_job job = {.starts = t->fine_starts,
+                  .others = t->coarse_nodes,
+                  .weights = t->fine_weights,
+                  .from = coarse,
+                  .from_last = t->coarse_count - 1,
+                  .to = fine,
+                  .add = true,
+                  .scale = scale / SN_TRANSFER_ONE};
   sn_parallel_for(pool, t->fine_count, 1024, move_values, &job);
 }
 
 void sn_transfer_restrict(const sn_transfer* t, sn_pool* pool, const float* fine, float* coarse) {
-  move_job job = {t->coarse_starts, t->fine_nodes, t->coarse_weights, fine, t->fine_count - 1,
-                  coarse,           false};
+  move_job job = {.starts = t->coarse_starts,
+                  .others = t->fine_nodes,
+                  .weights = t->coarse_weights,
+                  .from = fine,
+                  .from_last = t->fine_count - 1,
+                  .to = coarse,
+                  .scale = 1.0f / SN_TRANSFER_ONE};
   sn_parallel_for(pool, t->coarse_count, 1024, move_values, &job);
 }

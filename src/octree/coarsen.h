@@ -35,8 +35,9 @@ sn_status sn_transfer_build(const sn_octree* fine, const sn_octree* coarse, sn_p
                             sn_arena* arena, sn_arena* scratch, sn_transfer* transfer,
                             sn_error* err);
 
-// Three values a node. fine += P coarse
-void sn_transfer_prolong(const sn_transfer* t, sn_pool* pool, const float* coarse, float* fine);
+// Three values a node. fine += scale P coarse
+void sn_transfer_prolong(const sn_transfer* t, sn_pool* pool, float scale, const float* coarse,
+                         float* fine);
 // coarse = P^T fine
 void sn_transfer_restrict(const sn_transfer* t, sn_pool* pool, const float* fine, float* coarse);
 

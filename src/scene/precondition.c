@@ -16,36 +16,41 @@ static void sum_diagonals(sn_state* state, double* sum) {
 static void update(void* ctx, sn_pool* pool, sn_fit fit) {
   sn_state* state = ctx;
   double* sum = state->newton.step;  // not in use while a step is prepared
+  sn_cg_work cg = sn_newton_cg_work(state->problem.unknown_count, &state->newton);
   sum_diagonals(state, sum);
   for (uint32_t b = 0; b < state->multigrid_count; ++b) {
     sn_body_multigrid* m = &state->multigrids[b];
     sn_mg_level* finest = &m->levels[0];
     m->rests = !state->by_macroblocks;
-    sn_vector_narrow(pool, finest->unknown_count, sum + m->body->begin, finest->springs);
+    finest->b = cg.direction + m->body->begin;  // not in use yet
+    sn_vector_narrow(pool, finest->unknown_count, 1, sum + m->body->begin, finest->springs);
     if (state->contact.model->contact.any) sn_contact_levels_update(&state->contact_levels[b]);
     if (m->body->muscles.count > 0) sn_muscle_levels_update(&state->muscle_levels[b], pool);
     sn_body_multigrid_update(m, pool, fit);
   }
   sn_rigid_modes_update(&state->rigid_modes, state->contact.model->bodies, state->multigrid_count,
-                        &state->contact.set, &state->problem, pool, state->u,
-                        state->newton.cg.direction, state->newton.cg.product);
+                        &state->contact.set, &state->problem, pool, state->u, cg.direction,
+                        cg.product);
 }
 
-static void apply(void* ctx, sn_pool* pool, const double* r, float* z) {
+static double apply(void* ctx, sn_pool* pool, const float* r, float* z) {
   sn_state* state = ctx;
+  double product = 0;
   for (uint32_t b = 0; b < state->multigrid_count; ++b) {
     sn_body_multigrid* m = &state->multigrids[b];
     size_t begin = m->body->begin;
     if (state->by_macroblocks) {
       sn_macroblocks_apply(&m->macroblocks, &m->mg, pool, r + begin, z + begin);
+      product += sn_vector_dot_f(pool, m->levels[0].unknown_count, r + begin, z + begin);
     } else {
-      sn_mg_cycle(&m->mg, pool, r + begin, z + begin);
+      product += sn_mg_cycle(&m->mg, pool, r + begin, z + begin);
     }
   }
+  if (state->rigid_modes.count == 0) return product;
+  size_t n = state->problem.unknown_count;
   sn_rigid_modes_apply(&state->rigid_modes, pool, state->u, r, z);
-  if (state->rigid_modes.count > 0) {
-    sn_vector_mask_f(pool, state->problem.unknown_count, state->problem.held, 0, z);
-  }
+  sn_vector_mask_f(pool, n, state->problem.held, 0, z);
+  return sn_vector_dot_f(pool, n, r, z);
 }
 
 static void weaken(void* ctx) {
@@ -126,6 +131,7 @@ static sn_status create_multigrid(const sn_model* model, sn_state* state, sn_err
       .damping = asked->damping,
       .degree = choose_degree(model),
       .coarsest = asked->coarsest == SN_COARSEST_JACOBI ? SN_MG_JACOBI_16 : SN_MG_CHOLESKY};
+  sn_cg_work cg = sn_newton_cg_work(model->unknown_count, &state->newton);
   SN_TRY(SN_ARENA_NEW(state->arena, model->body_count, &state->multigrids, err));
   SN_TRY(SN_ARENA_NEW(state->arena, model->body_count, &state->contact_levels, err));
   SN_TRY(SN_ARENA_NEW(state->arena, model->body_count, &state->muscle_levels, err));
@@ -134,7 +140,7 @@ static sn_status create_multigrid(const sn_model* model, sn_state* state, sn_err
     opts.exact_cost = choose_exact_cost(model, &opts, &model->bodies[b]);
     SN_TRY(sn_body_multigrid_create(&model->bodies[b], &state->bodies[b].flesh,
                                     &model->hierarchies[b], opts, model->contact.any,
-                                    state->newton.cg.product + model->bodies[b].begin, state->arena,
+                                    cg.product + model->bodies[b].begin, state->arena,
                                     &state->multigrids[b], err));
     SN_TRY(add_more_stiffness(model, state, b, err));
   }

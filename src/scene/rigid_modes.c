@@ -29,7 +29,7 @@ static sn_vec3 mode_at(int mode, sn_vec3 arm) {
 typedef struct mode_job {
   const sn_body* body;
   sn_vec3 centre;
-  const double *u, *r;
+  const double* u;
   const float* q;
   float* z;
   double weights[MODES];
@@ -42,8 +42,8 @@ static double sum_moment(void* ctx, size_t begin, size_t end) {
   for (size_t n = begin; n < end; ++n) {
     size_t at = job->body->begin + 3 * n;
     sn_vec3 arm = sn_sub(place_of(job->body, job->u, n), job->centre);
-    sn_vec3 r = job->r ? sn_load3(job->r + at) : sn_v3(job->q[at], job->q[at + 1], job->q[at + 2]);
-    sum += sn_dot(mode_at(job->mode, arm), r);
+    sn_vec3 q = sn_v3(job->q[at], job->q[at + 1], job->q[at + 2]);
+    sum += sn_dot(mode_at(job->mode, arm), q);
   }
   return sum;
 }
@@ -124,7 +124,7 @@ void sn_rigid_modes_update(sn_rigid_modes* modes, const sn_body* bodies, uint32_
 }
 
 void sn_rigid_modes_apply(const sn_rigid_modes* modes, sn_pool* pool, const double* u,
-                          const double* r, float* z) {
+                          const float* r, float* z) {
   double x[MODES * SN_MOST_RIGID];
   int n = MODES * modes->count;
   if (n == 0) return;
@@ -132,7 +132,7 @@ void sn_rigid_modes_apply(const sn_rigid_modes* modes, sn_pool* pool, const doub
     mode_job job = {.body = modes->bodies[i / MODES],
                     .centre = modes->centres[i / MODES],
                     .u = u,
-                    .r = r,
+                    .q = r,
                     .mode = i % MODES};
     x[i] = moment(&job, pool);
   }

@@ -27,6 +27,6 @@ void sn_rigid_modes_update(sn_rigid_modes* modes, const sn_body* bodies, uint32_
                            const double* u, float* p, float* q);
 // z += R (R^T K R)^-1 R^T r
 void sn_rigid_modes_apply(const sn_rigid_modes* modes, sn_pool* pool, const double* u,
-                          const double* r, float* z);
+                          const float* r, float* z);
 
 #endif

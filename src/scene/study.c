@@ -198,10 +198,11 @@ static double pass_bytes(const sn_body* body, sn_time_what what) {
 
 // One pass through the macroblocks of all bodies.
 static void run_blocks(sn_state* state, sn_time_what what) {
+  sn_cg_work cg = sn_newton_cg_work(state->problem.unknown_count, &state->newton);
   for (uint32_t b = 0; b < state->multigrid_count; ++b) {
     sn_body_multigrid* m = &state->multigrids[b];
-    const float* p = state->newton.cg.direction + m->body->begin;
-    float* y = state->newton.cg.product + m->body->begin;
+    const float* p = cg.direction + m->body->begin;
+    float* y = cg.product + m->body->begin;
     if (what == SN_TIME_BLOCK_FACTOR) sn_body_multigrid_factor(m, state->pool);
     if (what == SN_TIME_BLOCK_SOLVE) sn_macroblocks_solve(&m->macroblocks, state->pool, p, y);
     if (what == SN_TIME_INTERFACE) {
@@ -225,7 +226,7 @@ static sn_status time_blocks(sn_state* state, sn_time_what what, int repeats, sn
   sn_vector_fill(state->pool, n, 0, state->u);
   sn_problem_linearise(&state->problem, state->pool, state->u);
   state->preconditioner.update(state->preconditioner.ctx, state->pool, SN_FIT_FRAME);
-  sn_vector_fill_f(state->pool, n, 1, state->newton.cg.direction);
+  sn_vector_fill_f(state->pool, n, 1, sn_newton_cg_work(n, &state->newton).direction);
   for (int pass = 0; pass <= repeats; ++pass) {
     double begin = sn_seconds();
     run_blocks(state, what);
@@ -248,15 +249,15 @@ sn_status sn_state_time(const sn_model* model, sn_state* state, sn_time_what wha
   }
   set_random(model, &(sn_study_opts){.amount = 0.1 * finest, .seed = 1}, state->u);
   sn_problem_linearise(&state->problem, state->pool, state->u);
-  sn_vector_narrow(state->pool, model->unknown_count, state->u, state->newton.cg.direction);
+  sn_cg_work cg = sn_newton_cg_work(model->unknown_count, &state->newton);
+  sn_vector_narrow(state->pool, model->unknown_count, 1, state->u, cg.direction);
   for (int pass = 0; pass <= repeats; ++pass) {
     double begin = sn_seconds();
     if (what == SN_TIME_POLAR) {
       sn_problem_linearise(&state->problem, state->pool, state->u);
     } else {
       sn_hessian kind = what == SN_TIME_EXACT ? SN_HESSIAN_EXACT : SN_HESSIAN_DEFINITE;
-      sn_problem_apply_f(&state->problem, state->pool, kind, state->newton.cg.direction,
-                         state->newton.cg.product);
+      sn_problem_apply_f(&state->problem, state->pool, kind, cg.direction, cg.product);
     }
     double seconds = sn_seconds() - begin;
     if (pass > 0 && seconds < timing->seconds) timing->seconds = seconds;

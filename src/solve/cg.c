@@ -18,23 +18,22 @@ typedef struct cg {
 // z = M^-1 r; returns z.r
 static double precondition(const cg* c) {
   const sn_preconditioner* m = c->opts->preconditioner;
-  if (m) {
-    m->apply(m->ctx, c->pool, c->work->residual, c->work->preconditioned);
-  } else {
-    sn_vector_narrow(c->pool, c->n, c->work->residual, c->work->preconditioned);
-  }
-  return sn_vector_dot_df(c->pool, c->n, c->work->residual, c->work->preconditioned);
+  const float* r = c->work->residual;
+  if (m) return m->apply(m->ctx, c->pool, r, c->work->preconditioned);
+  sn_vector_scale_add_f(c->pool, c->n, r, 0, c->work->preconditioned);
+  return sn_vector_dot_f(c->pool, c->n, r, r);
 }
 
 static double norm(const cg* c, const double* x) {
   return sqrt(sn_vector_dot(c->pool, c->n, x, x));
 }
 
-// r = scale b - K x in double precision; returns |r|
+// r = scale b - K x in double precision, then rounded; returns |r|. The direction and its product are lost.
 static double true_residual(const cg* c, double scale, const double* b, const double* x) {
-  double* r = c->work->residual;
+  double* r = c->work->true_residual;
   sn_problem_apply_d(c->problem, c->pool, c->opts->kind, x, r);
   sn_vector_combine(c->pool, c->n, scale, b, -1, r);
+  sn_vector_narrow(c->pool, c->n, 1, r, c->work->residual);
   return norm(c, r);
 }
 
@@ -48,8 +47,7 @@ sn_cg_result sn_cg_solve(const sn_problem* problem, sn_pool* pool, const sn_cg_o
   double size = norm(&c, b), zr_before = 0;
   sn_vector_fill(pool, c.n, 0, x);
   if (size == 0) return (sn_cg_result){0, 0.0, SN_CG_CONVERGED};
-  sn_vector_fill(pool, c.n, 0, work->residual);
-  sn_vector_add(pool, c.n, 1 / size, b, work->residual);  // r = b - K 0
+  sn_vector_narrow(pool, c.n, 1 / size, b, work->residual);  // r = b - K 0
 
   while (result.iterations < opts->max) {
     // z = M^-1 r,  beta = z.r / (z.r)_before,  p = z + beta p

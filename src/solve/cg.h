@@ -1,7 +1,7 @@
 // Conjugate gradients for K x = b, preconditioned or not; and the preconditioner as a solver of its
-// own. Directions and products are kept in single precision; the iterate, its residual and all scalar
-// products in double. So the residual that the recursion believes in drifts away from the true one,
-// which is computed in double precision before it is reported.
+// own. Directions, products and the residual of the recursion are kept in single precision; the iterate and
+// all scalar products in double. So the residual that the recursion believes in drifts away from the true
+// one, which is computed in double precision before it is reported.
 #ifndef SN_SOLVE_CG_H
 #define SN_SOLVE_CG_H
 
@@ -27,8 +27,8 @@ typedef struct sn_cg_opts {
 } sn_cg_opts;
 
 typedef struct sn_cg_work {
-  double* residual;  // vectors
-  float *direction, *product, *preconditioned;
+  float *residual, *direction, *product, *preconditioned;  // vectors
+  double* true_residual;  // may take the place of direction and product
 } sn_cg_work;
 
 typedef struct sn_cg_result {

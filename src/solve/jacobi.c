@@ -9,9 +9,9 @@ static void update(void* ctx, sn_pool* pool, sn_fit fit) {
   sn_problem_diagonal(jacobi->problem, pool, jacobi->diagonal);
 }
 
-static void apply(void* ctx, sn_pool* pool, const double* r, float* z) {
+static double apply(void* ctx, sn_pool* pool, const float* r, float* z) {
   const sn_jacobi* jacobi = ctx;
-  sn_vector_divide(pool, jacobi->problem->unknown_count, r, jacobi->diagonal, z);
+  return sn_vector_divide(pool, jacobi->problem->unknown_count, r, jacobi->diagonal, z);
 }
 
 sn_preconditioner sn_jacobi_preconditioner(sn_jacobi* jacobi) {

@@ -221,7 +221,7 @@ sn_status sn_macroblocks_work_create(const sn_macroblocks* blocks, sn_interface 
     SN_TRY(sn_arena_take_raw(arena, 1, sn_block_room_bytes(), (void**)&work->rooms[i], err));
   }
   SN_TRY(SN_ARENA_NEW(arena, blocks->node_count, &work->inner, err));
-  float** vectors[] = {&work->diagonal, &work->f, &work->t, &work->c};
+  float** vectors[] = {&work->diagonal, &work->f, &work->t, &work->b, &work->c};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; ++i) {
     SN_TRY(SN_ARENA_NEW(arena, n, vectors[i], err));
   }
@@ -385,42 +385,42 @@ static void multiply_by_diagonal(void* ctx, size_t begin, size_t end) {
   const part_job* job = ctx;
   for (size_t i = begin; i < end; ++i) job->y[i] = job->level->inverse_diagonal[i] * job->a[i];
 }
-// c = M_G^-1 b on the interface, b being the finest level's
+// c = M_G^-1 b on the interface
 static void precondition_interface(sn_macroblocks_work* work, sn_mg* mg, sn_pool* pool) {
   sn_mg_level* finest = &mg->levels[0];
-  part_job job = {.work = work, .level = finest, .a = finest->b, .y = work->c};
+  part_job job = {.work = work, .level = finest, .a = work->b, .y = work->c};
   switch (work->interface) {
     case SN_INTERFACE_NONE:
       run(&job, pool, take_rest);
       break;
     case SN_INTERFACE_JACOBI:
       run(&job, pool, multiply_by_diagonal);
-      sn_mg_add_blocks(finest, finest->b, work->c);
+      sn_mg_add_blocks(finest, work->b, work->c);
       break;
     case SN_INTERFACE_MULTIGRID:
-      sn_mg_cycle_f(mg, pool, work->c);
+      sn_mg_cycle(mg, pool, work->b, work->c);
       break;
   }
 }
 
-void sn_macroblocks_apply(sn_macroblocks_work* work, sn_mg* mg, sn_pool* pool, const double* r,
+void sn_macroblocks_apply(sn_macroblocks_work* work, sn_mg* mg, sn_pool* pool, const float* r,
                           float* z) {
   const sn_mg_level* finest = &mg->levels[0];
   size_t n = finest->unknown_count;
-  sn_vector_narrow(pool, n, r, work->f);
+  sn_vector_scale_add_f(pool, n, r, 0, work->f);
 
   // z_I = K_II^-1 f_I,  b = f_G - K_GI z_I
   sn_vector_fill_f(pool, n, 0, z);
   sn_macroblocks_solve(work, pool, work->f, z);
-  finest->multiply(finest->ctx, pool, finest->springs, z, work->t);
-  part_job difference = {.work = work, .level = finest, .a = work->f, .b = work->t, .y = finest->b};
+  finest->multiply(finest->ctx, pool, finest->springs, z, 0, NULL, work->t);
+  part_job difference = {.work = work, .level = finest, .a = work->f, .b = work->t, .y = work->b};
   run(&difference, pool, take_difference);
   precondition_interface(work, mg, pool);
 
   // c = c_G,  z_I -= K_II^-1 K_IG c_G,  z_G = c_G
   part_job rest = {.work = work, .a = work->c, .y = work->c};
   run(&rest, pool, take_rest);
-  finest->multiply(finest->ctx, pool, finest->springs, work->c, work->t);
+  finest->multiply(finest->ctx, pool, finest->springs, work->c, 0, NULL, work->t);
   part_job keep = {.work = work, .a = z, .y = work->f};
   run(&keep, pool, take_inner);
   sn_macroblocks_solve(work, pool, work->t, z);
@@ -432,12 +432,12 @@ void sn_macroblocks_multiply(sn_macroblocks_work* work, const sn_mg_level* fines
                              const float* p, float* s) {
   part_job rest = {.work = work, .a = p, .y = work->c}, out = {.work = work, .a = s, .y = s};
   run(&rest, pool, take_rest);
-  finest->multiply(finest->ctx, pool, finest->springs, work->c, work->t);
+  finest->multiply(finest->ctx, pool, finest->springs, work->c, 0, NULL, work->t);
   sn_vector_fill_f(pool, finest->unknown_count, 0, work->f);
   sn_macroblocks_solve(work, pool, work->t, work->f);
   part_job both = {.work = work, .a = work->c, .y = work->t, .z = work->f};
   sn_vector_fill_f(pool, finest->unknown_count, 0, work->t);
   run(&both, pool, join);
-  finest->multiply(finest->ctx, pool, finest->springs, work->f, s);
+  finest->multiply(finest->ctx, pool, finest->springs, work->f, 0, NULL, s);
   run(&out, pool, take_rest);
 }

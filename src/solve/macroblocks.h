@@ -45,9 +45,10 @@ typedef struct sn_macroblocks_work {
   sn_block_factor* factors;  // (count)
   sn_block_room** rooms;     // (room_count)
   uint32_t room_count;
-  uint8_t* inner;    // axes of each node that are solved for in blocks: bits 1, 2, 4 (node_count)
-  float* diagonal;   // what is added to that of the cells, N/m (3 x node_count)
-  float *f, *t, *c;  // right side, product, correction (3 x node_count)
+  uint8_t* inner;   // axes of each node that are solved for in blocks: bits 1, 2, 4 (node_count)
+  float* diagonal;  // what is added to that of the cells, N/m (3 x node_count)
+  float *f, *b;     // right sides, of all and of the interface (3 x node_count)
+  float *t, *c;     // product, correction (3 x node_count)
 } sn_macroblocks_work;
 
 sn_status sn_macroblocks_work_create(const sn_macroblocks* blocks, sn_interface interface,
@@ -63,7 +64,7 @@ void sn_macroblocks_factor(sn_macroblocks_work* work, sn_pool* pool, const sn_bl
 void sn_macroblocks_solve(const sn_macroblocks_work* work, sn_pool* pool, const float* f, float* x);
 
 // z = M^-1 r
-void sn_macroblocks_apply(sn_macroblocks_work* work, sn_mg* mg, sn_pool* pool, const double* r,
+void sn_macroblocks_apply(sn_macroblocks_work* work, sn_mg* mg, sn_pool* pool, const float* r,
                           float* z);
 // s = S p on the interface, for p there; 0 elsewhere.
 void sn_macroblocks_multiply(sn_macroblocks_work* work, const sn_mg_level* finest, sn_pool* pool,

@@ -42,13 +42,14 @@ typedef struct minres {
 static double precondition(minres* m) {
   const sn_preconditioner* p = m->opts->preconditioner;
   const double* r = m->v.now;
+  float *narrow = m->v.directions[2],
+        *z = m->v.preconditioned;  // the next direction is not known yet
+  size_t from = p ? m->unknowns : 0;
   if (p) {
-    p->apply(p->ctx, m->pool, r, m->v.preconditioned);
-    sn_vector_narrow(m->pool, m->n - m->unknowns, r + m->unknowns,
-                     m->v.preconditioned + m->unknowns);
-  } else {
-    sn_vector_narrow(m->pool, m->n, r, m->v.preconditioned);
+    sn_vector_narrow(m->pool, m->unknowns, 1, r, narrow);
+    p->apply(p->ctx, m->pool, narrow, z);
   }
+  sn_vector_narrow(m->pool, m->n - from, 1, r + from, z + from);
   return sn_vector_dot_df(m->pool, m->n, r, m->v.preconditioned);
 }
 
@@ -184,7 +185,7 @@ static void mixed_residual(const minres* m, double scale, const double* b) {
 static bool is_sound(const minres* m, const double* b, const double* x) {
   if (!m->opts->gap && !(sn_vector_dot(m->pool, m->unknowns, b, x) > 0)) return false;
   if (m->opts->kind == SN_HESSIAN_DEFINITE) return true;
-  sn_vector_narrow(m->pool, m->unknowns, x, m->v.preconditioned);
+  sn_vector_narrow(m->pool, m->unknowns, 1, x, m->v.preconditioned);
   (m->opts->gap ? sn_problem_apply_part_f : sn_problem_apply_f)(m->problem, m->pool, m->opts->kind,
                                                                 m->v.preconditioned, m->v.product);
   return sn_vector_dot_f(m->pool, m->unknowns, m->v.preconditioned, m->v.product) > 0;

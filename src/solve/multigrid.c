@@ -32,6 +32,19 @@ static sn_status create_blocks(sn_mg_level* level, sn_arena* arena, sn_error* er
   return SN_ARENA_RAW(arena, blocks->capacity, &blocks->inverse, err);
 }
 
+static sn_status create_held_list(sn_mg_level* level, sn_arena* arena, sn_error* err) {
+  level->held_count = 0;
+  for (size_t i = 0; i < level->unknown_count; ++i) {
+    level->held_count += sn_is_held(level->held, i);
+  }
+  SN_TRY(SN_ARENA_RAW(arena, level->held_count, &level->held_list, err));
+  uint32_t* next = level->held_list;
+  for (size_t i = 0; i < level->unknown_count; ++i) {
+    if (sn_is_held(level->held, i)) *next++ = (uint32_t)i;
+  }
+  return SN_OK;
+}
+
 static sn_status plan_exact(const sn_mg_level* level, sn_arena* arena, sn_arena* scratch,
                             sn_envelope* envelope, sn_error* err) {
   return sn_envelope_plan(level->cells, level->cell_count, (uint32_t)(level->unknown_count / 3),
@@ -72,14 +85,12 @@ sn_status sn_mg_create(sn_mg* mg, sn_arena* arena, sn_error* err) {
     size_t n = level->unknown_count;
     SN_TRY(SN_ARENA_NEW(arena, n, &level->springs, err));
     SN_TRY(SN_ARENA_NEW(arena, n, &level->inverse_diagonal, err));
-    SN_TRY(SN_ARENA_NEW(arena, n, &level->b, err));
+    SN_TRY(create_held_list(level, arena, err));
     if (l > 0) SN_TRY(SN_ARENA_NEW(arena, n, &level->r, err));
-    if (l > 0) SN_TRY(SN_ARENA_NEW(arena, n, &level->x, err));  // the finest is that of sn_mg_cycle
-    // A single Jacobi step needs no correction apart from the solution, and its residual may take
-    // the place of the product.
-    level->y = level->r;
+    if (l > 0) SN_TRY(SN_ARENA_NEW(arena, n, &level->b, err));  // the finest has those of
+    if (l > 0) SN_TRY(SN_ARENA_NEW(arena, n, &level->x, err));  // sn_mg_cycle
+    // A single Jacobi step needs no correction apart from the solution.
     if (mg->opts.smoother != SN_MG_JACOBI || !level->coarser) {
-      SN_TRY(SN_ARENA_NEW(arena, n, &level->y, err));
       SN_TRY(SN_ARENA_NEW(arena, n, &level->z, err));
     }
     level->largest = 1;
@@ -97,16 +108,15 @@ sn_status sn_mg_create(sn_mg* mg, sn_arena* arena, sn_error* err) {
 
 typedef struct vector_job {
   const sn_mg_level* level;
-  const float *from, *y;  // the residual is from - y; y = NULL: from
-  float* z;               // NULL: not kept
   float a, b;
-  bool zero;  // the solution so far is zero
-  bool last;  // no product follows
-  const double* wide_from;
+  float* masked;
 } vector_job;
 
 static void run(const vector_job* job, sn_pool* pool, sn_range_fn fn) {
   sn_parallel_for(pool, job->level->unknown_count, MIN_BLOCK, fn, (void*)job);
+}
+static double run_sum(const vector_job* job, sn_pool* pool, sn_sum_fn fn) {
+  return sn_parallel_sum(pool, job->level->unknown_count, MIN_BLOCK, fn, (void*)job);
 }
 
 // y += a M x at one node
@@ -116,166 +126,153 @@ static void add_product(const float m[6], float a, const float* x, float* y) {
   y[2] += a * (m[4] * x[0] + m[5] * x[1] + m[2] * x[2]);
 }
 
-// y = A x
-static void multiply(const sn_mg_level* level, sn_pool* pool, const float* x) {
-  level->multiply(level->ctx, pool, level->springs, x, level->y);
+// r = A x + scale v
+static void multiply(const sn_mg_level* level, sn_pool* pool, const float* x, float scale,
+                     const float* v) {
+  level->multiply(level->ctx, pool, level->springs, x, scale, v, level->r);
 }
 
-// r = from - y, 0 on held nodes
-static void lower_residual(void* ctx, size_t begin, size_t end) {
+// What is held does not move, and nothing is wrong there.
+static void clear_held(void* ctx, size_t begin, size_t end) {
   const vector_job* job = ctx;
-  const sn_mg_level* l = job->level;
-  for (size_t n = begin / 3; n < end / 3; ++n) {
-    uint8_t held = l->held[n];
-    for (size_t k = 0; k < 3; ++k) {
-      float keep = held && !(held & 2u << k) ? 0 : 1;
-      l->r[3 * n + k] = keep * (job->from[3 * n + k] - l->y[3 * n + k]);  // y may be r
-    }
-  }
+  for (size_t i = begin; i < end; ++i) job->masked[job->level->held_list[i]] = 0;
+}
+static void mask(const sn_mg_level* level, sn_pool* pool, float* x) {
+  vector_job job = {.level = level, .masked = x};
+  sn_parallel_for(pool, level->held_count, MIN_BLOCK, clear_held, &job);
 }
 
-// The two steps of a V-cycle with Jacobi, apart from the general case so that they become vector code:
-// x = c D^-1 b
-static void first_step(const sn_mg_level* l, float c, size_t begin, size_t end) {
-  const float* restrict b = l->b, * restrict inverse = l->inverse_diagonal;
-  float* restrict x = l->x;
+// The steps of a smoother; all return x.b. D^-1 is 0 on held nodes, and on those with blocks, which follow.
+// From nothing: x = b D^-1 right side.
+static double begin_solution(void* ctx, size_t begin, size_t end) {
+  const vector_job* job = ctx;
+  const float* restrict b = job->level->b, * restrict inverse = job->level->inverse_diagonal;
+  float* restrict x = job->level->x, c = job->b;
   for (size_t i = begin; i < end; ++i) x[i] = c * inverse[i] * b[i];
+  if (job->level->z) memcpy(job->level->z + begin, x + begin, (end - begin) * sizeof *x);
+  return 0;
 }
 
-// x += c D^-1 (b - y)
-static void last_step(const sn_mg_level* l, float c, size_t begin, size_t end) {
-  const float* restrict b = l->b, * restrict inverse = l->inverse_diagonal, * restrict y = l->y;
-  float* restrict x = l->x;
-  for (size_t i = begin; i < end; ++i) x[i] += c * inverse[i] * (b[i] - y[i]);
+// x -= b D^-1 r
+static double correct_solution(void* ctx, size_t begin, size_t end) {
+  const vector_job* job = ctx;
+  const float* restrict b = job->level->b, * restrict inverse = job->level->inverse_diagonal;
+  const float* restrict r = job->level->r;
+  float* restrict x = job->level->x, c = job->b;
+  double sum[8] = {0};
+  size_t i = begin;
+  for (; i + 8 <= end; i += 8) {
+    for (size_t k = 0; k < 8; ++k) x[i + k] -= c * inverse[i + k] * r[i + k];
+    for (size_t k = 0; k < 8; ++k) sum[k] += (double)x[i + k] * (double)b[i + k];
+  }
+  for (; i < end; ++i) {
+    x[i] -= c * inverse[i] * r[i];
+    sum[0] += (double)x[i] * (double)b[i];
+  }
+  return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
 }
 
-// z = a z + b D^-1 r,  x += z. D^-1 is 0 on held nodes.
-static void correct(void* ctx, size_t begin, size_t end) {
+// z = a z - b D^-1 r,  x += z
+static double correct_by_recurrence(void* ctx, size_t begin, size_t end) {
   const vector_job* job = ctx;
   const sn_mg_level* l = job->level;
-  if (job->zero && job->z == l->x) {
-    first_step(l, job->b, begin, end);
-    return;
-  }
-  if (job->last && job->y) {
-    last_step(l, job->b, begin, end);
-    return;
-  }
+  double sum = 0;
   for (size_t i = begin; i < end; ++i) {
-    float r = job->y ? job->from[i] - job->y[i] : job->from[i];
-    float z = job->b * l->inverse_diagonal[i] * r;
-    if (job->a != 0) z += job->a * job->z[i];
-    l->x[i] = job->zero ? z : l->x[i] + z;
-    if (job->last) continue;
-    l->r[i] = r;
-    job->z[i] = z;
+    float z = -job->b * l->inverse_diagonal[i] * l->r[i];
+    if (job->a != 0) z += job->a * l->z[i];
+    l->z[i] = z;
+    l->x[i] += z;
+    sum += (double)l->x[i] * (double)l->b[i];
   }
+  return sum;
 }
 
-// The same at the nodes with blocks, where D^-1 is a matrix and the diagonal counted as 0.
-static void correct_blocks(const vector_job* job) {
-  const sn_mg_level* l = job->level;
+// The same at the nodes with blocks, where D^-1 is a matrix: x and z += b D^-1 from. Returns what it adds to
+// x.b.
+static double correct_blocks(const sn_mg_level* l, float b, const float* from) {
+  double sum = 0;
   for (uint32_t i = 0; i < l->blocks.count; ++i) {
     size_t at = 3 * (size_t)l->blocks.nodes[i];
-    float r[3], z[3] = {0, 0, 0};
-    for (int k = 0; k < 3; ++k) r[k] = job->from[at + k] - (job->y ? job->y[at + k] : 0);
-    add_product(l->blocks.inverse[i], job->b, r, z);
-    for (int k = 0; k < 3; ++k) {
+    float z[3] = {0, 0, 0};
+    add_product(l->blocks.inverse[i], b, from + at, z);
+    for (size_t k = 0; k < 3; ++k) {
       l->x[at + k] += z[k];
-      if (!job->last && job->z != l->x) job->z[at + k] += z[k];
+      if (l->z) l->z[at + k] += z[k];
+      sum += (double)z[k] * (double)l->b[at + k];
     }
   }
+  return sum;
 }
 
-// Where a smoother finds its residual: nothing is solved yet, or y = A x is at hand.
-typedef enum smooth_start { FROM_ZERO, FROM_PRODUCT } smooth_start;
+// Where a smoother finds what is wrong: nothing is solved yet, or r = A x - b is at hand.
+typedef enum smooth_start { FROM_ZERO, FROM_WRONG } smooth_start;
 
-// x += p(D^-1 A) D^-1 r for the residual r = b - A x, which is left in r if it will be read. Jacobi is
-// one damped step; Chebyshev of the fourth kind (Lottes 2022) a recurrence of `degree` steps:
-//     z_i = (2i - 3)/(2i + 1) z_{i-1} + (8i - 4)/(2i + 1) / largest  D^-1 r_{i-1}
-static void smooth(const sn_mg* mg, const sn_mg_level* level, sn_pool* pool, int jacobi_steps,
-                   smooth_start start, bool residual_after) {
+// x -= p(D^-1 A) D^-1 r for r = A x - b, which then is up to date if it will be read. Jacobi is one damped
+// step; Chebyshev of the fourth kind (Lottes 2022) a recurrence of `degree` steps:
+//     z_i = (2i - 3)/(2i + 1) z_{i-1} - (8i - 4)/(2i + 1) / largest  D^-1 r_{i-1}
+// Returns x.b.
+static double smooth(const sn_mg* mg, const sn_mg_level* level, sn_pool* pool, int jacobi_steps,
+                     smooth_start start, bool wrong_after) {
   bool jacobi = mg->opts.smoother == SN_MG_JACOBI;
   int steps = jacobi ? jacobi_steps : mg->opts.degree;
   double damping = mg->opts.damping > 0 ? mg->opts.damping : SAFE_DAMPING / level->largest;
+  double product = 0;
   for (int i = 1; i <= steps; ++i) {
     double a = jacobi || i == 1 ? 0 : (2.0 * i - 3) / (2.0 * i + 1);
     double b = jacobi ? damping : (8.0 * i - 4) / (2.0 * i + 1) / level->largest;
-    vector_job job = {.level = level,
-                      .from = i == 1 ? level->b : level->r,
-                      .y = i == 1 && start == FROM_PRODUCT ? level->y : NULL,
-                      .a = (float)a,
-                      .b = (float)(b / mg->caution),
-                      .zero = start == FROM_ZERO && i == 1,
-                      .last = i == steps && !residual_after,
-                      .z = level->z ? level->z : level->x};
-    run(&job, pool, correct);
-    correct_blocks(&job);
-    if (job.last) return;
-    multiply(level, pool, job.z);
-    job.from = level->z ? level->r : level->b;  // a single step from zero has kept no r
-    run(&job, pool, lower_residual);
-  }
-}
-
-static void solve_coarsest(const sn_mg* mg, const sn_mg_level* level, sn_pool* pool) {
-  if (!coarsest_is_dense(mg)) {
-    smooth(mg, level, pool, COARSEST_JACOBI, FROM_ZERO, false);
-    return;
-  }
-  memset(level->x, 0, level->unknown_count * sizeof *level->x);
-  for (int i = 0; i < mg->n; ++i) mg->dense[i] = level->b[mg->unknowns[i]];
-  sn_cholesky_solve(mg->n, mg->factor, mg->dense);
-  for (int i = 0; i < mg->n; ++i) level->x[mg->unknowns[i]] = (float)mg->dense[i];
-}
-
-// x = 0 on held nodes
-static void mask_solution(void* ctx, size_t begin, size_t end) {
-  const sn_mg_level* l = ((const vector_job*)ctx)->level;
-  for (size_t n = begin / 3; n < end / 3; ++n) {
-    for (size_t i = 3 * n; l->held[n] && i < 3 * n + 3; ++i) {
-      if (sn_is_held(l->held, i)) l->x[i] = 0;
+    bool first = start == FROM_ZERO && i == 1;
+    vector_job job = {.level = level, .a = (float)a, .b = (float)(b / mg->caution)};
+    product = run_sum(&job, pool,
+                      first      ? begin_solution
+                      : level->z ? correct_by_recurrence
+                                 : correct_solution);
+    product += correct_blocks(level, first ? job.b : -job.b, first ? level->b : level->r);
+    if (i == steps && !wrong_after) break;
+    if (first) {
+      multiply(level, pool, level->x, -1, level->b);
+    } else {
+      multiply(level, pool, level->z, 1, level->r);
     }
   }
+  return product;
 }
 
-// Solution of A x = b on level l, roughly. Right sides on held nodes are of no interest.
-static void cycle(const sn_mg* mg, int l, sn_pool* pool) {
+static double solve_coarsest(const sn_mg* mg, const sn_mg_level* level, sn_pool* pool) {
+  if (coarsest_is_dense(mg)) {
+    memset(level->x, 0, level->unknown_count * sizeof *level->x);
+    for (int i = 0; i < mg->n; ++i) mg->dense[i] = level->b[mg->unknowns[i]];
+    sn_cholesky_solve(mg->n, mg->factor, mg->dense);
+    for (int i = 0; i < mg->n; ++i) level->x[mg->unknowns[i]] = (float)mg->dense[i];
+  } else {
+    smooth(mg, level, pool, COARSEST_JACOBI, FROM_ZERO, false);
+  }
+  return sn_vector_dot_f(pool, level->unknown_count, level->x, level->b);
+}
+
+// Solution of A x = b on level l, roughly; returns x.b. Right sides on held nodes are of no interest. The
+// coarser level solves for what is wrong, and its solution is taken off.
+static double cycle(const sn_mg* mg, int l, sn_pool* pool) {
   const sn_mg_level* level = &mg->levels[l];
   if (l > 0 && l == mg->exact) {
     sn_envelope_solve(&mg->envelope, level->b, level->x);
-    return;
+    return 0;
   }
-  if (!level->coarser) {
-    solve_coarsest(mg, level, pool);
-    return;
-  }
+  if (!level->coarser) return solve_coarsest(mg, level, pool);
   const sn_mg_level* below = &mg->levels[l + 1];
-  vector_job job = {.level = level};
   smooth(mg, level, pool, 1, FROM_ZERO, true);
+  mask(level, pool, level->r);
   sn_transfer_restrict(level->coarser, pool, level->r, below->b);
   cycle(mg, l + 1, pool);
-  sn_transfer_prolong(level->coarser, pool, below->x, level->x);
-  run(&job, pool, mask_solution);
-  multiply(level, pool, level->x);
-  smooth(mg, level, pool, 1, FROM_PRODUCT, false);
+  sn_transfer_prolong(level->coarser, pool, -1, below->x, level->x);
+  mask(level, pool, level->x);
+  multiply(level, pool, level->x, -1, level->b);
+  return smooth(mg, level, pool, 1, FROM_WRONG, false);
 }
 
-static void narrow(void* ctx, size_t begin, size_t end) {
-  const vector_job* job = ctx;
-  for (size_t i = begin; i < end; ++i) job->level->b[i] = (float)job->wide_from[i];
-}
-
-void sn_mg_cycle(sn_mg* mg, sn_pool* pool, const double* r, float* z) {
-  vector_job job = {.level = &mg->levels[0], .wide_from = r};
+double sn_mg_cycle(sn_mg* mg, sn_pool* pool, const float* r, float* z) {
+  mg->levels[0].b = (float*)r;  // only read
   mg->levels[0].x = z;
-  run(&job, pool, narrow);
-  cycle(mg, 0, pool);
-}
-
-void sn_mg_cycle_f(sn_mg* mg, sn_pool* pool, float* z) {
-  mg->levels[0].x = z;
-  cycle(mg, 0, pool);
+  return cycle(mg, 0, pool);
 }
 
 void sn_mg_add_blocks(const sn_mg_level* level, const float* r, float* z) {
@@ -285,23 +282,23 @@ void sn_mg_add_blocks(const sn_mg_level* level, const float* r, float* z) {
   }
 }
 
-// a = 0: x.y = x.Ax; else x.Dx
+// a = 0: x.r = x.Ax; else x.Dx
 static double rayleigh(void* ctx, size_t begin, size_t end) {
   const vector_job* job = ctx;
   const sn_mg_level* l = job->level;
   double sum = 0;
   for (size_t i = begin; i < end; ++i) {
     double d = l->inverse_diagonal[i], x = l->b[i];
-    sum += job->a == 0 ? x * l->y[i] : d > 0 ? x * x / d : 0;
+    sum += job->a == 0 ? x * l->r[i] : d > 0 ? x * x / d : 0;
   }
   return sum;
 }
 
-// b = D^-1 y, scaled so that numbers stay near 1.
+// b = D^-1 r, scaled so that numbers stay near 1.
 static void next_power(void* ctx, size_t begin, size_t end) {
   const vector_job* job = ctx;
   const sn_mg_level* l = job->level;
-  for (size_t i = begin; i < end; ++i) l->b[i] = job->b * l->inverse_diagonal[i] * l->y[i];
+  for (size_t i = begin; i < end; ++i) l->b[i] = job->b * l->inverse_diagonal[i] * l->r[i];
 }
 
 // x.Dx and the next x at the nodes with blocks
@@ -319,7 +316,7 @@ static double blocks_rayleigh(const sn_mg_level* l) {
 static void next_block_power(const sn_mg_level* l, float scale) {
   for (uint32_t i = 0; i < l->blocks.count; ++i) {
     size_t at = 3 * (size_t)l->blocks.nodes[i];
-    add_product(l->blocks.inverse[i], scale, l->y + at, l->b + at);
+    add_product(l->blocks.inverse[i], scale, l->r + at, l->b + at);
   }
 }
 
@@ -334,7 +331,7 @@ static void estimate_largest(sn_mg_level* level, sn_pool* pool) {
   vector_job product = {.level = level, .a = 0}, size = {.level = level, .a = 1};
   double largest = 1;
   for (int k = 0; k < POWER_ITERATIONS; ++k) {
-    multiply(level, pool, level->b);
+    multiply(level, pool, level->b, 0, NULL);
     double xAx = sn_parallel_sum(pool, level->unknown_count, MIN_BLOCK, rayleigh, &product);
     double xDx = sn_parallel_sum(pool, level->unknown_count, MIN_BLOCK, rayleigh, &size) +
                  blocks_rayleigh(level);
@@ -353,9 +350,9 @@ static void factor_coarsest(sn_mg* mg, sn_pool* pool) {
   memset(last->b, 0, last->unknown_count * sizeof *last->b);
   for (int j = 0; j < mg->n; ++j) {
     last->b[mg->unknowns[j]] = 1;
-    multiply(last, pool, last->b);
+    multiply(last, pool, last->b, 0, NULL);
     last->b[mg->unknowns[j]] = 0;
-    for (int i = j; i < mg->n; ++i) mg->factor[(size_t)i * mg->n + j] = last->y[mg->unknowns[i]];
+    for (int i = j; i < mg->n; ++i) mg->factor[(size_t)i * mg->n + j] = last->r[mg->unknowns[i]];
   }
   sn_cholesky_factor(mg->n, mg->factor);
 }

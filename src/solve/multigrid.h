@@ -36,8 +36,10 @@ typedef struct sn_mg_level {
   size_t unknown_count;        // 3 x nodes
   const uint8_t* held;         // nodes without unknowns, as in vector.h
   const sn_transfer* coarser;  // to the next level; NULL on the last
-  // A = K + springs: y = A x; what it is on held nodes is of no interest.
-  void (*multiply)(void* ctx, sn_pool* pool, const float* springs, const float* x, float* y);
+  // A = K + springs: y = A x + scale v, v = NULL being 0; what it is on held nodes is of no interest. v may
+  // be y.
+  void (*multiply)(void* ctx, sn_pool* pool, const float* springs, const float* x, float scale,
+                   const float* v, float* y);
   // For a level that may be solved exactly: cells with eight nodes each, and products with something not
   // below A that couples nodes of one cell only; NULL: it may not.
   void (*multiply_apart)(void* ctx, sn_pool* pool, const float* springs, const float* x, float* y);
@@ -49,7 +51,10 @@ typedef struct sn_mg_level {
       inverse_diagonal;  // of A; set by the owner before sn_mg_update; 0 on held nodes and blocks
   sn_mg_blocks blocks;   // capacity 0: none
   double largest;        // eigenvalue of D^-1 A, estimated
-  float *b, *x, *r, *y, *z;  // right side, solution, residual, product, correction
+  float *b, *x, *z;      // right side, solution, correction
+  float* r;              // what is wrong: A x - b
+  uint32_t* held_list;   // all unknowns that are held (held_count)
+  size_t held_count;
 } sn_mg_level;
 
 typedef struct sn_mg {
@@ -67,7 +72,7 @@ typedef struct sn_mg {
 
 // Memory for the vectors of all levels and the coarsest factor. Levels' counts, held, coarser,
 // multiply, ctx and the capacity of blocks must be set, and r of the finest level, which is free
-// between two cycles.
+// between two cycles. Its b is set before each sn_mg_set_diagonal, and is lost by then.
 sn_status sn_mg_create(sn_mg* mg, sn_arena* arena, sn_error* err);
 
 // Add a symmetric matrix to the diagonal at a node: to its block or, for want of room, as a bound to b.
@@ -85,10 +90,8 @@ void sn_mg_update(sn_mg* mg, sn_pool* pool, bool estimate);
 // Smooth more carefully from now on, until the next estimate: the cycle was found indefinite.
 void sn_mg_weaken(sn_mg* mg);
 
-// z = one V-cycle for A z = r, from z = 0.
-void sn_mg_cycle(sn_mg* mg, sn_pool* pool, const double* r, float* z);
-// The same with r in b of the finest level.
-void sn_mg_cycle_f(sn_mg* mg, sn_pool* pool, float* z);
+// z = one V-cycle for A z = r, from z = 0; returns z.r.
+double sn_mg_cycle(sn_mg* mg, sn_pool* pool, const float* r, float* z);
 // z += D^-1 r at the nodes with blocks.
 void sn_mg_add_blocks(const sn_mg_level* level, const float* r, float* z);
 

@@ -34,12 +34,18 @@ sn_status sn_newton_work_create(size_t unknown_count, int max_steps, sn_arena* a
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; ++i) {
     SN_TRY(SN_ARENA_NEW(arena, unknown_count, vectors[i], err));
   }
-  SN_TRY(SN_ARENA_NEW(arena, unknown_count, &work->cg.preconditioned, err));
-  // Steps are found first and tried then: what one needs is free for the other.
-  void* free_until_then = work->trial;
-  work->cg.direction = free_until_then;
-  work->cg.product = work->cg.direction + unknown_count;
   return SN_ARENA_NEW(arena, (size_t)max_steps, &work->krylov, err);
+}
+
+// Steps are found first and tried then: what one needs is free for the other.
+sn_cg_work sn_newton_cg_work(size_t unknown_count, const sn_newton_work* work) {
+  void *trial = work->trial, *gradient = work->trial_gradient;
+  float *direction = trial, *residual = gradient;
+  return (sn_cg_work){.direction = direction,
+                      .product = direction + unknown_count,
+                      .true_residual = trial,
+                      .residual = residual,
+                      .preconditioned = residual + unknown_count};
 }
 
 typedef struct newton {
@@ -76,8 +82,7 @@ static double residual(newton* n) {
 sn_cg_result sn_newton_solve_linear(const sn_problem* problem, sn_pool* pool, sn_krylov krylov,
                                     const sn_cg_opts* opts, const sn_newton_work* work,
                                     const double* b, double* x) {
-  sn_cg_work cg = work->cg;
-  cg.residual = work->trial_gradient;  // not in use while a step is found
+  sn_cg_work cg = sn_newton_cg_work(problem->unknown_count, work);
   switch (krylov) {
     case SN_KRYLOV_NONE:
       return sn_stationary_solve(problem, pool, opts, &cg, b, x);

@@ -33,7 +33,6 @@ typedef enum sn_newton_stop {
 
 typedef struct sn_newton_work {
   double *gradient, *step, *trial, *trial_gradient;  // vectors
-  sn_cg_work cg;  // without a residual: that is `trial_gradient`, while no step is being tried
   sn_minres_work minres;  // of MINRES and SQMR; created by whoever asks for them
   int* krylov;            // Krylov iterations of each step (opts.max)
 } sn_newton_work;
@@ -47,6 +46,8 @@ typedef struct sn_newton_result {
 
 sn_status sn_newton_work_create(size_t unknown_count, int max_steps, sn_arena* arena,
                                 sn_newton_work* work, sn_error* err);
+// Vectors of CG, in memory that is free while no step is being tried: until then.
+sn_cg_work sn_newton_cg_work(size_t unknown_count, const sn_newton_work* work);
 
 // K x = b by the method asked for; the preconditioner is in `opts`. `work.trial_gradient` and `trial` are
 // lost.

@@ -14,7 +14,8 @@ typedef enum sn_fit {
 
 typedef struct sn_preconditioner {
   void (*update)(void* ctx, sn_pool* pool, sn_fit fit);
-  void (*apply)(void* ctx, sn_pool* pool, const double* r, float* z);
+  // Returns z.r.
+  double (*apply)(void* ctx, sn_pool* pool, const float* r, float* z);
   // M was found indefinite: make it safer. NULL: that cannot be.
   void (*weaken)(void* ctx);
   void* ctx;

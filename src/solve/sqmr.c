@@ -19,9 +19,14 @@ typedef struct sqmr {
 static double precondition(const sqmr* m) {
   const sn_preconditioner* p = m->opts->preconditioner;
   const double* r = m->v->now;
-  if (p) p->apply(p->ctx, m->pool, r, m->v->preconditioned);
+  float *narrow = m->v->directions[2],
+        *z = m->v->preconditioned;  // there is no third direction here
   size_t from = p ? m->unknowns : 0;
-  sn_vector_narrow(m->pool, m->n - from, r + from, m->v->preconditioned + from);
+  if (p) {
+    sn_vector_narrow(m->pool, m->unknowns, 1, r, narrow);
+    p->apply(p->ctx, m->pool, narrow, z);
+  }
+  sn_vector_narrow(m->pool, m->n - from, 1, r + from, z + from);
   return sn_vector_dot_df(m->pool, m->n, r, m->v->preconditioned);
 }
 
@@ -72,7 +77,7 @@ static double norm(const sqmr* m, const double* x) {
 static bool is_sound(const sqmr* m, const double* b, const double* x) {
   if (!(sn_vector_dot(m->pool, m->unknowns, b, x) > 0)) return false;
   if (m->opts->kind == SN_HESSIAN_DEFINITE) return true;
-  sn_vector_narrow(m->pool, m->unknowns, x, m->v->preconditioned);
+  sn_vector_narrow(m->pool, m->unknowns, 1, x, m->v->preconditioned);
   sn_problem_apply_f(m->problem, m->pool, m->opts->kind, m->v->preconditioned, m->v->product);
   return sn_vector_dot_f(m->pool, m->unknowns, m->v->preconditioned, m->v->product) > 0;
 }

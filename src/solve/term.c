@@ -80,10 +80,14 @@ void sn_problem_apply_part_d(const sn_problem* problem, sn_pool* pool, sn_hessia
 // y = A p, whatever it is on held nodes
 static void multiply_f(const sn_problem* problem, sn_pool* pool, sn_hessian kind, const float* p,
                        float* y) {
-  sn_vector_fill_f(pool, problem->unknown_count, 0, y);
+  if (!problem->terms[0].ops->multiply_f) sn_vector_fill_f(pool, problem->unknown_count, 0, y);
   for (int t = 0; t < problem->term_count; ++t) {
     const sn_term* term = &problem->terms[t];
-    if (term->ops->apply_f) term->ops->apply_f(term, pool, kind, p, y);
+    if (term->ops->multiply_f) {
+      term->ops->multiply_f(term, pool, kind, p, y);
+    } else if (term->ops->apply_f) {
+      term->ops->apply_f(term, pool, kind, p, y);
+    }
   }
 }
 

@@ -23,6 +23,9 @@ typedef struct sn_term_ops {
   // y += K p, in double and in single precision. NULL: K = 0.
   void (*apply_d)(const sn_term* term, sn_pool* pool, sn_hessian kind, const double* p, double* y);
   void (*apply_f)(const sn_term* term, sn_pool* pool, sn_hessian kind, const float* p, float* y);
+  // y = K p on the whole of the first space, in place of what was there, instead of apply_f. If one space has
+  // such a term then all have, each as its first.
+  void (*multiply_f)(const sn_term* term, sn_pool* pool, sn_hessian kind, const float* p, float* y);
   // d += diagonal of the definite K, or anything above it that bounds K as well. NULL: K = 0.
   void (*diagonal)(const sn_term* term, sn_pool* pool, double* d);
   // Bring to u what an energy keeps fixed while a step is found, such as the pressure that friction

@@ -8,7 +8,7 @@ typedef struct vector_job {
   double a, b;
   const double *x, *d;
   const float *xf, *df;
-  double *y, *z;
+  double* y;
   float* yf;
   const uint8_t* held;
 } vector_job;
@@ -30,7 +30,7 @@ static void copy(void* ctx, size_t begin, size_t end) {
 
 static void narrow(void* ctx, size_t begin, size_t end) {
   const vector_job* job = ctx;
-  for (size_t i = begin; i < end; ++i) job->yf[i] = (float)job->x[i];
+  for (size_t i = begin; i < end; ++i) job->yf[i] = (float)(job->a * job->x[i]);
 }
 
 static void scale(void* ctx, size_t begin, size_t end) {
@@ -64,9 +64,15 @@ static void copy_f(void* ctx, size_t begin, size_t end) {
   memcpy(job->yf + begin, job->xf + begin, (end - begin) * sizeof *job->yf);
 }
 
-static void divide(void* ctx, size_t begin, size_t end) {
+static double divide(void* ctx, size_t begin, size_t end) {
   const vector_job* job = ctx;
-  for (size_t i = begin; i < end; ++i) job->yf[i] = (float)(job->x[i] / job->d[i]);
+  double sum = 0;
+  for (size_t i = begin; i < end; ++i) {
+    double x = job->xf[i];
+    job->yf[i] = (float)(x / job->d[i]);
+    sum += x * (double)job->yf[i];
+  }
+  return sum;
 }
 
 static void mask(void* ctx, size_t begin, size_t end) {
@@ -105,17 +111,19 @@ DEFINE_DOT(dot_df, x, df)
 
 static double advance(void* ctx, size_t begin, size_t end) {
   const vector_job* job = ctx;
-  double *x = job->y, *r = job->z, sum[4] = {0, 0, 0, 0};
+  const float* restrict p = job->xf, * restrict q = job->df;
+  double* restrict x = job->y, sum[4] = {0, 0, 0, 0}, a = job->a;
+  float* restrict r = job->yf, step = (float)a;
   size_t i = begin;
   for (; i + 4 <= end; i += 4) {
-    for (size_t k = 0; k < 4; ++k) x[i + k] += job->a * (double)job->xf[i + k];
-    for (size_t k = 0; k < 4; ++k) r[i + k] -= job->a * (double)job->df[i + k];
-    for (size_t k = 0; k < 4; ++k) sum[k] += r[i + k] * r[i + k];
+    for (size_t k = 0; k < 4; ++k) x[i + k] += a * (double)p[i + k];
+    for (size_t k = 0; k < 4; ++k) r[i + k] -= step * q[i + k];
+    for (size_t k = 0; k < 4; ++k) sum[k] += (double)r[i + k] * (double)r[i + k];
   }
   for (; i < end; ++i) {
-    x[i] += job->a * (double)job->xf[i];
-    r[i] -= job->a * (double)job->df[i];
-    sum[0] += r[i] * r[i];
+    x[i] += a * (double)p[i];
+    r[i] -= step * q[i];
+    sum[0] += (double)r[i] * (double)r[i];
   }
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
@@ -135,8 +143,8 @@ void sn_vector_copy(sn_pool* pool, size_t n, const double* x, double* y) {
   sn_parallel_for(pool, n, MIN_BLOCK, copy, &job);
 }
 
-void sn_vector_narrow(sn_pool* pool, size_t n, const double* x, float* y) {
-  vector_job job = {.x = x, .yf = y};
+void sn_vector_narrow(sn_pool* pool, size_t n, double a, const double* x, float* y) {
+  vector_job job = {.a = a, .x = x, .yf = y};
   sn_parallel_for(pool, n, MIN_BLOCK, narrow, &job);
 }
 
@@ -156,8 +164,8 @@ void sn_vector_add_f(sn_pool* pool, size_t n, double a, const float* x, double* 
 }
 
 double sn_vector_advance(sn_pool* pool, size_t n, double a, const float* p, const float* q,
-                         double* x, double* r) {
-  vector_job job = {.a = a, .xf = p, .df = q, .y = x, .z = r};
+                         double* x, float* r) {
+  vector_job job = {.a = a, .xf = p, .df = q, .y = x, .yf = r};
   return sn_parallel_sum(pool, n, MIN_BLOCK, advance, &job);
 }
 
@@ -171,9 +179,9 @@ void sn_vector_scale_add_f(sn_pool* pool, size_t n, const float* x, double a, fl
   sn_parallel_for(pool, n, MIN_BLOCK, a == 0 ? copy_f : scale_add_f, &job);
 }
 
-void sn_vector_divide(sn_pool* pool, size_t n, const double* x, const double* d, float* y) {
-  vector_job job = {.x = x, .d = d, .yf = y};
-  sn_parallel_for(pool, n, MIN_BLOCK, divide, &job);
+double sn_vector_divide(sn_pool* pool, size_t n, const float* x, const double* d, float* y) {
+  vector_job job = {.xf = x, .d = d, .yf = y};
+  return sn_parallel_sum(pool, n, MIN_BLOCK, divide, &job);
 }
 
 void sn_vector_mask(sn_pool* pool, size_t n, const uint8_t* held, double value, double* y) {

@@ -106,8 +106,8 @@ static int solve_at_rest(blob* b, sn_pool* pool, const sn_problem* problem, doub
   diagonal.update(&jacobi, pool, SN_FIT_FRAME);
   sn_cg_opts opts = {
       .kind = SN_HESSIAN_EXACT, .preconditioner = &diagonal, .max = 2000, .tolerance = 1e-9};
-  work.cg.residual = work.trial_gradient;
-  sn_cg_result result = sn_cg_solve(problem, pool, &opts, &work.cg, right, x);
+  sn_cg_work cg = sn_newton_cg_work(b->unknown_count, &work);
+  sn_cg_result result = sn_cg_solve(problem, pool, &opts, &cg, right, x);
   assert_int_equal(result.stop, SN_CG_CONVERGED);
   for (size_t i = 0; i < b->unknown_count; ++i) u[i] += x[i];
   return result.iterations;

@@ -212,7 +212,7 @@ static void compare(const sn_flesh_kernels* kernels, blob* b, state_kind kind) {
     double *y = blob_vector(b), *d = blob_vector(b);
     float *yf = float_vector(b), *df = float_vector(b);
     sn_flesh_apply_d(&flesh, NULL, work, (sn_hessian)k, p, y);
-    sn_flesh_apply_f(&flesh, NULL, work, (sn_hessian)k, narrow, yf);
+    sn_flesh_multiply(&flesh, NULL, work, (sn_hessian)k, &(sn_addends_f){0}, narrow, yf);
     sn_flesh_diagonal_d(&flesh, NULL, work, (sn_hessian)k, d);
     sn_flesh_diagonal_f(&flesh, NULL, work, (sn_hessian)k, df);
     assert_finite(b, y, yf);

@@ -110,7 +110,7 @@ static void check_linear(const trees* t) {
       from[3 * n + 1] = (float)(2 * p.x + p.y);
       from[3 * n + 2] = (float)(p.z - 3 * p.y);
     }
-    sn_transfer_prolong(&t->transfers[l], NULL, from, to);
+    sn_transfer_prolong(&t->transfers[l], NULL, 1, from, to);
     for (uint32_t n = 0; n < fine->node_count; ++n) {
       sn_octant p = fine->nodes[n];
       assert_true(fabs(to[3 * n] - 1) < 1e-6);

@@ -78,8 +78,8 @@ static void cells_matrices_are_those_of_products(void** unused) {
     float *p = random_floats(n, 1, 3), *y = calloc(n, sizeof *y);
     double *z = calloc(n, sizeof *z), off = 0, size = 0;
     sn_vector_mask_f(NULL, n, m.model->held, 0, p);
-    sn_flesh_apply_f(&m.model->bodies[0].flesh, m.pool, &m.state->bodies[0].flesh,
-                     SN_HESSIAN_DEFINITE, p, y);
+    sn_flesh_multiply(&m.model->bodies[0].flesh, m.pool, &m.state->bodies[0].flesh,
+                      SN_HESSIAN_DEFINITE, &(sn_addends_f){0}, p, y);
     multiply_by_matrices(&m, p, z);
     for (size_t i = 0; i < n; ++i) {
       off += (y[i] - z[i]) * (y[i] - z[i]);
@@ -104,7 +104,7 @@ static void check_elimination(made* m, double least_share) {
   float *f = random_floats(n, 1, 5), *x = calloc(n, sizeof *x), *y = calloc(n, sizeof *y);
   double off = 0, size = 0, inner = 0;
   sn_macroblocks_solve(work, m->pool, f, x);
-  finest->multiply(finest->ctx, m->pool, finest->springs, x, y);
+  finest->multiply(finest->ctx, m->pool, finest->springs, x, 0, NULL, y);
   for (size_t i = 0; i < n; ++i) {
     if (!(work->inner[i / 3] >> i % 3 & 1)) {
       assert_true(x[i] == 0);
@@ -193,27 +193,22 @@ static void the_preconditioner_is_symmetric_and_positive(void** unused) {
   disturb(&m, 0.001);
   size_t n = m.model->unknown_count;
   float *f = random_floats(2 * n, 1, 3), *z = malloc(n * sizeof *z), *w = malloc(n * sizeof *w);
-  double *r = malloc(n * sizeof *r), *q = malloc(n * sizeof *q);
-  for (size_t i = 0; i < n; ++i) {
-    bool held = sn_is_held(m.model->held, i);
-    r[i] = held ? 0 : (double)f[i];
-    q[i] = held ? 0 : (double)f[n + i];
-  }
+  float *r = f, *q = f + n;
+  sn_vector_mask_f(NULL, n, m.model->held, 0, r);
+  sn_vector_mask_f(NULL, n, m.model->held, 0, q);
   const sn_preconditioner* M = &m.state->preconditioner;
   for (int interface = 0; interface < 3; ++interface) {
     sn_preconditioner_set_interface(m.state, (sn_macroblock_interface)interface);
     M->apply(M->ctx, m.pool, r, z);
     M->apply(M->ctx, m.pool, q, w);
-    double rz = sn_vector_dot_df(NULL, n, r, z), qw = sn_vector_dot_df(NULL, n, q, w);
-    double qz = sn_vector_dot_df(NULL, n, q, z), rw = sn_vector_dot_df(NULL, n, r, w);
+    double rz = sn_vector_dot_f(NULL, n, r, z), qw = sn_vector_dot_f(NULL, n, q, w);
+    double qz = sn_vector_dot_f(NULL, n, q, z), rw = sn_vector_dot_f(NULL, n, r, w);
     assert_true(rz > 0 && qw > 0);
     assert_true(fabs(qz - rw) < 1e-4 * sqrt(rz * qw));
   }
   free(f);
   free(z);
   free(w);
-  free(r);
-  free(q);
   made_destroy(&m);
 }
 

@@ -102,19 +102,20 @@ static setup torus(int n) {
 // precision allows.
 static void assert_symmetric_and_positive(setup* s) {
   size_t n = s->model->unknown_count;
-  double *r = calloc(n, sizeof *r), *q = calloc(n, sizeof *q);
+  float *r = calloc(n, sizeof *r), *q = calloc(n, sizeof *q);
   float *z = calloc(n, sizeof *z), *w = calloc(n, sizeof *w);
   sn_preconditioner* m = &s->state->preconditioner;
   sn_random random = sn_random_seeded(3);
   for (int trial = 0; trial < 3; ++trial) {
     for (size_t i = 0; i < n; ++i) {
-      r[i] = sn_is_held(s->model->held, i) ? 0 : sn_random_symmetric(&random);
-      q[i] = sn_is_held(s->model->held, i) ? 0 : sn_random_symmetric(&random);
+      r[i] = sn_is_held(s->model->held, i) ? 0 : (float)sn_random_symmetric(&random);
+      q[i] = sn_is_held(s->model->held, i) ? 0 : (float)sn_random_symmetric(&random);
     }
-    m->apply(m->ctx, s->pool, r, z);
+    double told = m->apply(m->ctx, s->pool, r, z);
     m->apply(m->ctx, s->pool, q, w);
-    double rz = sn_vector_dot_df(NULL, n, r, z), qw = sn_vector_dot_df(NULL, n, q, w);
-    double qz = sn_vector_dot_df(NULL, n, q, z), rw = sn_vector_dot_df(NULL, n, r, w);
+    double rz = sn_vector_dot_f(NULL, n, r, z), qw = sn_vector_dot_f(NULL, n, q, w);
+    double qz = sn_vector_dot_f(NULL, n, q, z), rw = sn_vector_dot_f(NULL, n, r, w);
+    assert_near(told, rz, 1e-6 * rz);
     assert_true(rz > 0 && qw > 0);
     assert_near(qz, rw, 1e-4 * sqrt(rz * qw));
   }
@@ -263,8 +264,7 @@ static void half_the_cells_inverted_converge(void** unused) {
   }
   sn_cg_opts opts = {
       .kind = SN_HESSIAN_DEFINITE, .preconditioner = p, .max = 200, .tolerance = 1e-6};
-  sn_cg_work work = s.state->newton.cg;
-  work.residual = s.state->newton.trial_gradient;
+  sn_cg_work work = sn_newton_cg_work(n, &s.state->newton);
   sn_cg_result result = sn_cg_solve(&s.state->problem, s.pool, &opts, &work,
                                     s.state->newton.gradient, s.state->newton.step);
   print_message("%.0f %% of the cells inverted: %d iterations\n", 100 * share, result.iterations);

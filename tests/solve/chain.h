@@ -135,8 +135,7 @@ static inline void solver_begin(solver* s, const sn_problem* problem, int max_st
   size_t count = problem->unknown_count;
   assert_int_equal(sn_arena_create(&s->arena, NULL), SN_OK);
   assert_int_equal(sn_newton_work_create(count, max_steps, s->arena, &s->work, NULL), SN_OK);
-  s->cg = s->work.cg;
-  s->cg.residual = s->work.trial_gradient;
+  s->cg = sn_newton_cg_work(count, &s->work);
   s->jacobi.problem = problem;
   assert_int_equal(SN_ARENA_NEW(s->arena, count, &s->jacobi.diagonal, NULL), SN_OK);
   s->diagonal = sn_jacobi_preconditioner(&s->jacobi);

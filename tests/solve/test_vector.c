@@ -91,8 +91,8 @@ static void fill_copy_and_narrow_set_every_item(void** unused) {
     for (size_t i = 0; i < COUNTS[c]; ++i) expected_f[i] = -0.3f;
     sn_vector_fill_f(pool, COUNTS[c], -0.3f, y_f);
     assert_expected_f(COUNTS[c]);
-    for (size_t i = 0; i < COUNTS[c]; ++i) expected_f[i] = (float)x[i];
-    sn_vector_narrow(pool, COUNTS[c], x, y_f);
+    for (size_t i = 0; i < COUNTS[c]; ++i) expected_f[i] = (float)(0.7 * x[i]);
+    sn_vector_narrow(pool, COUNTS[c], 0.7, x, y_f);
     assert_expected_f(COUNTS[c]);
   }
   sn_pool_destroy(pool);
@@ -119,9 +119,11 @@ static void sums_multiples_and_quotients_are_made_item_by_item(void** unused) {
     for (size_t i = 0; i < COUNTS[c]; ++i) expected_f[i] = x_f[i] + 0.3f * expected_f[i];
     sn_vector_scale_add_f(pool, COUNTS[c], x_f, 0.3, y_f);
     assert_expected_f(COUNTS[c]);
-    for (size_t i = 0; i < COUNTS[c]; ++i) expected_f[i] = (float)(x[i] / d[i]);
-    sn_vector_divide(pool, COUNTS[c], x, d, y_f);
+    for (size_t i = 0; i < COUNTS[c]; ++i) expected_f[i] = (float)((double)x_f[i] / d[i]);
+    double product = sn_vector_divide(pool, COUNTS[c], x_f, d, y_f), size = 0;
     assert_expected_f(COUNTS[c]);
+    for (size_t i = 0; i < COUNTS[c]; ++i) size += fabs((double)x_f[i] * (double)y_f[i]);
+    assert_true(fabs(product - sn_vector_dot_f(pool, COUNTS[c], x_f, y_f)) <= 1e-14 * size);
   }
   sn_pool_destroy(pool);
 }

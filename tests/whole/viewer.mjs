@@ -1,13 +1,14 @@
-// viewer.mjs SINEW SOURCE CHROMIUM FOLDER OUT: real runs, the real server, a real browser. Loads, plays,
-// scrubs, cuts, colours, picks, compares, follows a run that is going on, exports; no message on the
-// console, no request to anywhere else, readable and usable by keys alone.
+// viewer.mjs SINEW SOURCE CHROMIUM FOLDER OUT [--scrub]: real runs, the real server, a real browser. Loads,
+// plays, scrubs, cuts, colours, picks, compares, follows a run that is going on, exports; no message on the
+// console, no request to anywhere else, readable and usable by keys alone. With --scrub instead: how long
+// frames of a large run take to be on the screen, printed.
 import assert from "node:assert/strict";
 import {execFileSync, spawn} from "node:child_process";
 import {readFileSync, statSync, writeFileSync} from "node:fs";
 import {join} from "node:path";
 import {pathToFileURL} from "node:url";
 
-const [sinew, source, chromiumPath, folder, out] = process.argv.slice(2);
+const [sinew, source, chromiumPath, folder, out, mode] = process.argv.slice(2);
 const {chromium} =
   await import(pathToFileURL(join(source, "node_modules/playwright-core/index.mjs")));
 const FIELDS = ["strain", "stress", "J", "pressure", "activation", "contacts"];
@@ -631,6 +632,56 @@ async function everyTextHasContrast(page, where) {
   assert.deepEqual(poor.out, [], `${where}: texts that are hard to read`);
 }
 
+// A large run
+
+/// A ring of 2 n m triangles.
+function writeRing(path, n, m) {
+  const lines = [];
+  for (let i = 0; i < n; i += 1)
+    for (let k = 0; k < m; k += 1) {
+      const [a, b] = [(2 * Math.PI * i) / n, (2 * Math.PI * k) / m];
+      const radius = 0.1 + 0.035 * Math.cos(b);
+      lines.push(`v ${radius * Math.cos(a)} ${0.035 * Math.sin(b)} ${radius * Math.sin(a)}`);
+    }
+  for (let i = 0; i < n; i += 1)
+    for (let k = 0; k < m; k += 1) {
+      const at = (x, y) => 1 + (x % n) * m + (y % m);
+      const [a, b, c, d] = [at(i, k), at(i + 1, k), at(i + 1, k + 1), at(i, k + 1)];
+      lines.push(`f ${a} ${d} ${c}`, `f ${a} ${c} ${b}`);
+    }
+  writeFileSync(path, lines.join("\n") + "\n");
+}
+
+/// Milliseconds from asking for each frame to its being drawn, sorted.
+async function timeFrames(page, frames) {
+  const times = [];
+  for (const frame of frames) {
+    const began = Date.now();
+    await page.evaluate((f) => window.sinew.store.set({frame: f}), frame);
+    await page.waitForFunction(
+      (f) => window.sinew.shownFrame === f && !window.sinew.viewer.scene3d.scheduled, frame,
+      {polling: 5, timeout: 30000});
+    times.push(Date.now() - began);
+  }
+  return times.sort((a, b) => a - b);
+}
+
+async function measureScrubbing(browser) {
+  writeRing(join(folder, "meshes/ring.obj"), 500, 200);
+  const large = run("large", {
+    scene: {frames: [1, 240], output: {}},
+    body: {name: "ring", surface: "meshes/ring.obj", cell: 0.02}
+  });
+  const page = await open(browser, await serve(large));
+  await shown(page, 1);
+  const frames = Array.from({length: 40}, (_, i) => 2 + ((i * 97) % 239));
+  for (const what of ["first time", "again"]) {
+    const times = await timeFrames(page, frames);
+    console.log(
+      `200000 triangles, 240 frames, ${what}: median ${times[20]} ms, worst ${times[39]} ms`);
+  }
+}
+
 let failed = 0;
 const start = Date.now();
 const browser = await chromium.launch({
@@ -640,7 +691,8 @@ const browser = await chromium.launch({
     "--disable-background-networking"
   ]
 });
-try {
+/// All tests, on one page.
+async function testAll() {
   folders.a = run("a");
   folders.b = run("b", {body: {material: {young: 15000, poisson: 0.4}}});
   const page = await open(browser, await serve(folders.a));
@@ -657,6 +709,12 @@ try {
       console.log(`FAIL ${name}\n${error.stack}`);
     }
   }
+  console.log(`${Object.keys(tests).length - failed} of ${Object.keys(tests).length} passed in ${
+    ((Date.now() - start) / 1000).toFixed(1)} s; screenshots in ${out}`);
+}
+
+try {
+  await (mode === "--scrub" ? measureScrubbing(browser) : testAll());
 } finally {
   await browser.close();
   for (const child of children) {
@@ -664,6 +722,4 @@ try {
     child.kill("SIGINT");
   }
 }
-console.log(`${Object.keys(tests).length - failed} of ${Object.keys(tests).length} passed in ${
-  ((Date.now() - start) / 1000).toFixed(1)} s; screenshots in ${out}`);
 process.exit(failed ? 1 : 0);

@@ -1,6 +1,6 @@
 #!/bin/sh
-# viewer.sh SINEW SHAPES SOURCE OUT: the viewer in a real browser, see viewer.mjs. Screenshots are left in
-# OUT. CHROMIUM names another browser than the one in the path.
+# viewer.sh SINEW SHAPES SOURCE OUT [--scrub]: the viewer in a real browser, see viewer.mjs. Screenshots are
+# left in OUT. CHROMIUM names another browser than the one in the path.
 set -u
 sinew=$1
 shapes=$2
@@ -19,4 +19,4 @@ if "$sinew" view "$folder/none" 2>&1 | grep -q "built without the viewer's page"
 fi
 mkdir -p "$folder/meshes" "$out"
 "$shapes" "$folder/meshes" >/dev/null || exit 1
-node "$(dirname "$0")/viewer.mjs" "$sinew" "$source" "$chromium" "$folder" "$out"
+node "$(dirname "$0")/viewer.mjs" "$sinew" "$source" "$chromium" "$folder" "$out" "${5:-}"
