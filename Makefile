@@ -3,6 +3,7 @@
 #   make            build/sinew, build/libsinew.a, build/libsinew.so
 #   make demo       simulate the demo character's walk; picture, cache and movie (by ffmpeg) in out/demo
 #   make test       every test; the last line counts them
+#   make soak       the long tests: faults at every call; ONLY="NAME..." chooses campaigns of tools/soak.sh
 #   make sanitize   the quick unit tests under the address and undefined-behaviour sanitizers
 #   make lint       format, layers, house rules, cppcheck, clang-tidy
 #   make format     format the tree in place
@@ -23,7 +24,7 @@ JOBS        ?= $(shell nproc 2>/dev/null || echo 2)
 # The assets folder beside the checkout is optional; tests that want it are skipped without.
 run_tests = tools/run_tests.sh $(1) -j$(JOBS) $(2)
 
-.PHONY: all meshes deps test_deps demo test sanitize lint format bench scenes pictures blender install clean
+.PHONY: all meshes deps test_deps demo test soak sanitize lint format bench scenes pictures blender install clean
 
 # The meshes of the scenes are made, not kept.
 all: $(BUILD)/build.ninja
@@ -66,6 +67,9 @@ demo: all
 
 test: test_deps all
 	@$(call run_tests,$(BUILD))
+
+soak: test_deps all
+	@tools/soak.sh $(BUILD) $(ONLY)
 
 sanitize: build-sanitize/build.ninja
 	@cmake --build build-sanitize

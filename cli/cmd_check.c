@@ -1,5 +1,7 @@
-// sinew check SCENE.json: what would be built, and every warning.
+// sinew check SCENE.json: what would be built, and every warning. sinew check DIR: whether the files of a run are
+// as it wrote them.
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "commands.h"
 #include "messages.h"
@@ -268,6 +270,34 @@ static sn_status check(const check_options* o, const char* path, sn_error* err) 
   return status;
 }
 
+static bool is_folder(const char* path) {
+  struct stat info;
+  return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+static void print_damage(void* user, const char* text) {
+  (void)user;
+  fprintf(stderr, "sinew: %s\n", text);
+}
+
+static sn_status verify(const char* folder, bool json, sn_error* err) {
+  sn_run_findings found;
+  sn_status status = sn_run_verify(folder, print_damage, NULL, &found, err);
+  if (status != SN_OK) return status;
+  if (json) {
+    printf("{\"files\": %u, \"frames\": %u, \"damaged\": %u}\n", found.file_count,
+           found.frame_count, found.damaged_count);
+  } else {
+    printf("%u files, %u frames in them\n", found.file_count, found.frame_count);
+  }
+  if (found.damaged_count == 0) return SN_OK;
+  err->status = SN_ERR_INPUT;
+  snprintf(err->text, sizeof err->text,
+           "%.500s: %u of its files are damaged; expected them as the run wrote them: run again",
+           folder, found.damaged_count);
+  return SN_ERR_INPUT;
+}
+
 int command_check(int argc, char** argv) {
   check_options o = {0};
   const option table[] = {
@@ -283,13 +313,16 @@ int command_check(int argc, char** argv) {
   text_list words = {0};
   if (options_parse(table, argc, argv, &words, &err) != SN_OK) return report_error(&err);
   if (o.help) {
-    options_print_help("sinew check SCENE.json [options]",
-                       "Read and validate all inputs; print cells, unknowns, memory and warnings.",
+    options_print_help("sinew check SCENE.json [options]\n       sinew check DIR [--json]",
+                       "Read and validate all inputs; print cells, unknowns, memory and warnings.\n"
+                       "With the folder of a run, compare its files with their checksums.",
                        table);
     return SN_OK;
   }
   if (words.count != 1) {
-    fprintf(stderr, "sinew: check: expected one scene file; sinew check --help says more\n");
+    fprintf(stderr,
+            "sinew: check: expected one scene file or the folder of a run; sinew check --help says "
+            "more\n");
     return SN_ERR_USAGE;
   }
   if (o.open && PAGE_FILE_COUNT == 0) {
@@ -297,5 +330,8 @@ int command_check(int argc, char** argv) {
     return SN_ERR_USAGE;
   }
   messages_listen(false);
+  if (is_folder(words.items[0]) && !o.open) {
+    return verify(words.items[0], o.json, &err) == SN_OK ? SN_OK : report_error(&err);
+  }
   return check(&o, words.items[0], &err) == SN_OK ? SN_OK : report_error(&err);
 }

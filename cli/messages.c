@@ -1,34 +1,47 @@
 #include "messages.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-// What the library said before there was a folder to keep it in.
+// What the library said before there was a folder to keep it in. Room that is there: what was said when
+// memory was short is worth keeping too.
 #define EARLY_MESSAGES 256
+#define EARLY_TEXT 65536
 
 typedef struct early_message {
   sn_log_level level;
-  char* text;
+  size_t begin;  // in the text
 } early_message;
 
 static struct {
   bool quiet;
   bool over;    // nothing is kept any more
+  bool failed;  // something could not be, and that was said
   sn_run* run;  // NULL: not open yet
   early_message early[EARLY_MESSAGES];
+  char text[EARLY_TEXT];
+  size_t text_length;
   int early_count, lost;
 } heard;
 
-// A message that cannot be kept has been printed; the run goes on.
+// A message that cannot be kept is no reason to end a run; but that it is not kept is said, even if all else
+// is to be quiet.
+static void store_message(sn_run* run, sn_log_level level, const char* text) {
+  sn_error err = {0};
+  if (sn_run_message(run, level, text, &err) == SN_OK || heard.failed) return;
+  heard.failed = true;
+  fprintf(stderr, "sinew: warning: %s; so messages of this run are not kept\n", err.text);
+}
+
 static void keep_message(sn_log_level level, const char* text) {
+  size_t size = strlen(text) + 1;
   if (heard.over) return;
   if (heard.run) {
-    sn_run_message(heard.run, level, text, NULL);
-  } else if (heard.early_count < EARLY_MESSAGES) {
-    early_message* early = &heard.early[heard.early_count];
-    *early = (early_message){level, strdup(text)};
-    heard.early_count += early->text != NULL;
+    store_message(heard.run, level, text);
+  } else if (heard.early_count < EARLY_MESSAGES && size <= EARLY_TEXT - heard.text_length) {
+    heard.early[heard.early_count++] = (early_message){level, heard.text_length};
+    memcpy(heard.text + heard.text_length, text, size);
+    heard.text_length += size;
   } else {
     heard.lost++;
   }
@@ -43,15 +56,14 @@ static void hear(void* user, sn_log_level level, const char* text) {
 void messages_keep_in(sn_run* run) {
   heard.run = run;
   heard.over = !run;
-  for (int i = 0; i < heard.early_count; ++i) {
-    if (run) sn_run_message(run, heard.early[i].level, heard.early[i].text, NULL);
-    free(heard.early[i].text);
+  for (int i = 0; i < heard.early_count && run; ++i) {
+    store_message(run, heard.early[i].level, heard.text + heard.early[i].begin);
   }
   heard.early_count = 0;
   if (run && heard.lost > 0) {
     char text[64];
     snprintf(text, sizeof text, "%d more messages were said before the first frame", heard.lost);
-    sn_run_message(run, SN_LOG_INFO, text, NULL);
+    store_message(run, SN_LOG_INFO, text);
   }
 }
 

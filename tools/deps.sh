@@ -5,9 +5,9 @@
 # altogether, for machines set up another way.
 set -eu
 
-# library: scene files, checksums, pictures, packed arrays of FBX, ray tracing; tests; the web server of
-# the viewer
-libraries="libjansson-dev libxxhash-dev libpng-dev zlib1g-dev libembree-dev libcmocka-dev libcivetweb-dev"
+# library: scene files, checksums, pictures, packed arrays of FBX, packed checkpoints, ray tracing; tests;
+# the web server of the viewer
+libraries="libjansson-dev libxxhash-dev libpng-dev zlib1g-dev libzstd-dev libembree-dev libcmocka-dev libcivetweb-dev"
 # build; second compiler with its sanitizers; lints
 programs="cmake ninja-build pkg-config clang libclang-rt-14-dev clang-format clang-tidy cppcheck python3 python3-numpy"
 # solvers to compare with, and a fast BLAS for them; nothing of Sinew itself links them
@@ -62,7 +62,7 @@ check_elsewhere() {
   for program in cmake ninja pkg-config python3; do
     command -v "$program" >/dev/null || missing="$missing $program"
   done
-  for module in jansson libxxhash libpng zlib cmocka; do
+  for module in jansson libxxhash libpng zlib libzstd cmocka; do
     pkg-config --exists "$module" 2>/dev/null || missing="$missing $module"
   done
   # Embree has no file for pkg-config; the build asks CMake, this the preprocessor.

@@ -1,5 +1,6 @@
 // What is said of a body: its surface, frames, cells and fields.
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -30,12 +31,24 @@ void answer_surface(view_request* r) {
   if (body) r->answer->shared = shared_hold(body->surface);
 }
 
+// What was damaged on the disk is not shown as if it were flesh.
+static bool is_intact(const view_run* run, const view_body* body, uint32_t index, sn_error* err) {
+  char path[sizeof run->folder.path + 256];
+  snprintf(path, sizeof path, "%s/%s.pc2", run->folder.path, body->name);
+  return sn_pc2_check_frame(path, index, err) == SN_OK;
+}
+
 void answer_frame(view_request* r) {
   const view_body* body = answer_body(r);
   int file;
+  sn_error err = {0};
   if (!body) return;
   frame_span span = run_stored(r->run, r->number[1], &file);
-  if (span_has(span, r->number[2])) {
+  if (span_has(span, r->number[2]) &&
+      !is_intact(r->run, body, r->number[2] - (uint32_t)span.origin, &err)) {
+    close(file);
+    answer_error(r->answer, 404, "%s", err.text);
+  } else if (span_has(span, r->number[2])) {
     answer_file(r->answer, file, cache_offset(span, body->vertex_count, r->number[2]),
                 12 * (uint64_t)body->vertex_count);
   } else {

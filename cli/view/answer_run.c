@@ -120,6 +120,11 @@ static void print_shapes(byte_buffer* out, const view_run* run) {
   bytes_print(out, "]");
 }
 
+// Without a result a run goes on, or somebody has ended it by force.
+static const char* state_without_result(const view_run* run) {
+  return sn_run_is_going_on(run->folder.path) ? "running" : "killed";
+}
+
 // How the run ended, or that it did not yet.
 static void print_state(byte_buffer* out, const view_run* run) {
   char* text = folder_text(&run->folder, "result.json", RESULT_MOST, NULL);
@@ -127,7 +132,7 @@ static void print_state(byte_buffer* out, const view_run* run) {
   const char* outcome = json_string_value(json_object_get(result, "outcome"));
   const char* reason = json_string_value(json_object_get(result, "reason"));
   bytes_print(out, ", \"state\": ");
-  bytes_quote(out, run->check ? "checked" : outcome ? outcome : "running");
+  bytes_quote(out, run->check ? "checked" : outcome ? outcome : state_without_result(run));
   bytes_print(out, ", \"reason\": ");
   bytes_quote(out, reason ? reason : "");
   json_decref(result);

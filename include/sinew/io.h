@@ -28,11 +28,17 @@ SN_API sn_status sn_pc2_append(sn_pc2* pc2, const float* positions, sn_error* er
 /// NULL is fine.
 SN_API void sn_pc2_close(sn_pc2* pc2);
 
-/// Header of a cache, checked against the size of the file.
+/// Header of a cache, checked against the size of the file and the checksums of a run (PATH.sums), if
+/// they are there.
 SN_API sn_status sn_pc2_read_info(const char* path, sn_pc2_info* info, sn_error* err);
-/// Positions of one frame, counted from 0. @param positions (3 x vertex_count)
+/// Positions of one frame, counted from 0. SN_ERR_INPUT if it has another checksum than a run gave it.
+/// @param positions (3 x vertex_count)
 SN_API sn_status sn_pc2_read_frame(const char* path, uint32_t frame, float* positions,
                                    sn_error* err);
+
+/// Whether a frame, counted from 0, goes with the checksum that a run gave it: SN_ERR_INPUT if not. Fine
+/// where there are no checksums.
+SN_API sn_status sn_pc2_check_frame(const char* path, uint32_t frame, sn_error* err);
 
 /// Write the cells of a body as BODY.cells: versioned, checksummed, replaced as a whole. Sets their
 /// checksum.
@@ -110,8 +116,9 @@ typedef struct sn_run_opts {
 } sn_run_opts;
 
 /// Create the folder if needed, write rest surfaces and the resolved scene, open the caches. On
-/// resume, load the checkpoint into `state` and cut caches and statistics back to it. Where that fails
-/// after an earlier result.json has been removed, a new one says why.
+/// resume, load the checkpoint into `state`, check the caches against their checksums and cut them and the
+/// statistics back to it. Where that fails after an earlier result.json has been removed, a new one says
+/// why. SN_ERR_IO if another run is writing to the folder.
 SN_API sn_status sn_run_open(const sn_run_opts* opts, const sn_model* model, const sn_scene* scene,
                              sn_state* state, sn_run** run, sn_error* err);
 /// First frame still to be solved.
@@ -130,6 +137,19 @@ SN_API sn_status sn_run_message(sn_run* run, sn_log_level level, const char* tex
 SN_API sn_status sn_run_finish(sn_run* run, sn_status status, const char* reason, sn_error* err);
 /// NULL is fine. Without sn_run_finish the folder has no result.json.
 SN_API void sn_run_close(sn_run* run);
+/// What sn_run_verify found.
+typedef struct sn_run_findings {
+  uint32_t file_count, frame_count;  ///< looked at
+  uint32_t damaged_count;            ///< files that are not as they were written
+} sn_run_findings;
+
+/// Compare all files of a run with their checksums, and read those that have none. @param tell told of each
+/// file that is damaged, in words; may be NULL @return SN_ERR_INPUT if the folder is not that of a run;
+/// damaged files are in `findings`
+SN_API sn_status sn_run_verify(const char* folder, void (*tell)(void* user, const char* text),
+                               void* user, sn_run_findings* findings, sn_error* err);
+/// Is a program writing to this folder now? If not, and there is no result.json, the run was killed.
+SN_API bool sn_run_is_going_on(const char* folder);
 
 /// Which way is up in what is exported.
 typedef enum sn_export_axes {

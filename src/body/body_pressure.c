@@ -157,5 +157,6 @@ sn_status sn_body_keep_pressures(const sn_body* body, sn_flesh_work* flesh,
   SN_TRY(find_walls(body, opts, arena, &most_bulk, err));
   float* pressure = opts->pressure ? opts->pressure + first : NULL;
   SN_TRY(sn_flesh_keep_pressures(&body->flesh, most_bulk, pressure, arena, flesh, err));
+  scale_places(work, 0, body->tree.cell_count);
   return multigrid ? keep_on_levels(multigrid, most_bulk, arena, err) : SN_OK;
 }

@@ -364,6 +364,10 @@ sn_status sn_fields_append(sn_fields_writer* writer, const sn_model* model, cons
   return SN_OK;
 }
 
+sn_status sn_fields_sync(const sn_fields_writer* writer, sn_error* err) {
+  return writer ? sn_file_sync(&writer->file, err) : SN_OK;
+}
+
 void sn_fields_finish(sn_fields_writer* writer) {
   if (!writer) return;
   sn_file_close(&writer->file);

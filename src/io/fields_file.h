@@ -16,6 +16,8 @@ sn_status sn_fields_continue(const char* path, const sn_cells* cells, uint32_t f
 // Append the frame that `state` holds, then publish it in the header.
 sn_status sn_fields_append(sn_fields_writer* writer, const sn_model* model, const sn_state* state,
                            uint32_t body, sn_error* err);
+// Wait until all of it is on the disk. NULL is fine.
+sn_status sn_fields_sync(const sn_fields_writer* writer, sn_error* err);
 // NULL is fine.
 void sn_fields_finish(sn_fields_writer* writer);
 

@@ -18,6 +18,13 @@ static sn_status fail_io(sn_error* err, const char* path, const char* action) {
   return sn_fail(err, SN_ERR_IO, "%s: cannot be %s: %s", path, action, strerror(errno));
 }
 
+// A signal that comes in between is no reason to give up; not every call says so, but some file systems
+// of the network do.
+#define AGAIN(result, call) \
+  do {                      \
+    result = (call);        \
+  } while (result < 0 && errno == EINTR)
+
 // Open files
 
 static sn_status fail_open(sn_error* err, const char* path, sn_file_access access) {
@@ -29,7 +36,8 @@ sn_status sn_file_open(const char* path, sn_file_access access, sn_file* file, s
   *file = (sn_file){-1, path, 0};
   // Not blocking: the other end of a pipe may never come. Without effect on regular files.
   int mode = (access == SN_FILE_READ ? O_RDONLY : O_RDWR) | O_CLOEXEC | O_NONBLOCK;
-  int descriptor = open(path, mode);
+  int descriptor;
+  AGAIN(descriptor, open(path, mode));
   if (descriptor < 0) return fail_open(err, path, access);
   struct stat info;
   if (fstat(descriptor, &info) != 0 || !S_ISREG(info.st_mode)) {
@@ -38,6 +46,13 @@ sn_status sn_file_open(const char* path, sn_file_access access, sn_file* file, s
   }
   *file = (sn_file){descriptor, path, (uint64_t)info.st_size};
   return SN_OK;
+}
+
+sn_status sn_file_create(const char* path, sn_file* file, sn_error* err) {
+  *file = (sn_file){-1, path, 0};
+  int flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+  AGAIN(file->descriptor, open(path, flags, 0666));
+  return file->descriptor >= 0 ? SN_OK : fail_io(err, path, "created");
 }
 
 void sn_file_close(sn_file* file) {
@@ -49,8 +64,8 @@ sn_status sn_file_read_at(const sn_file* file, uint64_t offset, void* bytes, siz
                           sn_error* err) {
   size_t done = 0;
   while (done < size) {
-    ssize_t got = pread(file->descriptor, (char*)bytes + done, size - done, (off_t)(offset + done));
-    if (got < 0 && errno == EINTR) continue;
+    ssize_t got;
+    AGAIN(got, pread(file->descriptor, (char*)bytes + done, size - done, (off_t)(offset + done)));
     if (got < 0) return fail_io(err, file->path, "read");
     SN_CHECK(got > 0, err, SN_ERR_IO, "%s: became shorter while it was read; expected %zu bytes",
              file->path, size);
@@ -63,9 +78,9 @@ sn_status sn_file_write_at(const sn_file* file, uint64_t offset, const void* byt
                            sn_error* err) {
   size_t done = 0;
   while (done < size) {
-    ssize_t put =
-        pwrite(file->descriptor, (const char*)bytes + done, size - done, (off_t)(offset + done));
-    if (put < 0 && errno == EINTR) continue;
+    ssize_t put;
+    AGAIN(put,
+          pwrite(file->descriptor, (const char*)bytes + done, size - done, (off_t)(offset + done)));
     if (put < 0) return fail_io(err, file->path, "written");
     done += (size_t)put;
   }
@@ -73,18 +88,17 @@ sn_status sn_file_write_at(const sn_file* file, uint64_t offset, const void* byt
 }
 
 sn_status sn_file_cut(const sn_file* file, uint64_t size, sn_error* err) {
-  while (ftruncate(file->descriptor, (off_t)size) != 0) {
-    if (errno != EINTR) return fail_io(err, file->path, "cut");
-  }
-  return SN_OK;
+  int result;
+  AGAIN(result, ftruncate(file->descriptor, (off_t)size));
+  return result == 0 ? SN_OK : fail_io(err, file->path, "cut");
 }
 
 sn_status sn_file_sync(const sn_file* file, sn_error* err) {
-  while (fsync(file->descriptor) != 0) {
-    if (errno == EINVAL || errno == ENOTSUP) break;  // a file system that cannot be asked
-    if (errno != EINTR) return fail_io(err, file->path, "written to disk");
-  }
-  return SN_OK;
+  int result;
+  AGAIN(result, fsync(file->descriptor));
+  // The latter two: a file system that cannot be asked.
+  bool fine = result == 0 || errno == EINVAL || errno == ENOTSUP;
+  return fine ? SN_OK : fail_io(err, file->path, "written to disk");
 }
 
 // Whole files
@@ -118,7 +132,7 @@ static char* join_text(const char* first, const char* second) {
 // next write. The lock keeps two writers apart; it may come after the other one has renamed the
 // file away, hence the look at what the name stands for now.
 static sn_status open_temporary(sn_file* file, sn_error* err) {
-  file->descriptor = open(file->path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+  AGAIN(file->descriptor, open(file->path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
   if (file->descriptor < 0) return fail_io(err, file->path, "created");
   struct stat opened, named;
   bool taken = flock(file->descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
@@ -132,14 +146,20 @@ static sn_status open_temporary(sn_file* file, sn_error* err) {
                  file->path);
 }
 
-// A rename is on the disk once its folder is. Not every file system can be asked, so no error.
-static void sync_folder_of(char* path) {
+// A rename is on the disk once its folder is. A folder that may be written but not read cannot be asked, nor
+// can those of some file systems; only what says that the disk has failed is an error.
+static sn_status sync_folder_of(char* path, sn_error* err) {
   char* slash = strrchr(path, '/');
   if (slash) slash[slash == path] = 0;
-  int folder = open(slash ? path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder < 0) return;
-  fsync(folder);
-  close(folder);
+  sn_file folder = {-1, slash ? path : ".", 0};
+  AGAIN(folder.descriptor, open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (folder.descriptor < 0) return SN_OK;
+  int result;
+  AGAIN(result, fsync(folder.descriptor));
+  bool failed = result != 0 && (errno == EIO || errno == ENOSPC || errno == EDQUOT);
+  sn_status status = failed ? fail_io(err, folder.path, "written to disk") : SN_OK;
+  sn_file_close(&folder);
+  return status;
 }
 
 sn_status sn_file_begin(char* temporary, sn_file* file, sn_error* err) {
@@ -153,11 +173,12 @@ sn_status sn_file_begin(char* temporary, sn_file* file, sn_error* err) {
 sn_status sn_file_publish(sn_file* file, char* temporary, const char* path, sn_error* err) {
   sn_status status = sn_file_sync(file, err);
   // Renamed while still open and locked: nobody else can take the name in between.
-  if (status == SN_OK && rename(temporary, path) != 0) status = fail_io(err, path, "replaced");
+  int result = 0;
+  if (status == SN_OK) AGAIN(result, rename(temporary, path));
+  if (result != 0) status = fail_io(err, path, "replaced");
   if (status != SN_OK) unlink(temporary);
   sn_file_close(file);
-  if (status == SN_OK) sync_folder_of(temporary);
-  return status;
+  return status == SN_OK ? sync_folder_of(temporary, err) : status;
 }
 
 void sn_file_abandon(sn_file* file) {
@@ -184,10 +205,23 @@ sn_status sn_file_write_atomic(const char* path, const void* bytes, size_t size,
   return status;
 }
 
+bool sn_file_exists(const char* path) {
+  struct stat info;
+  return stat(path, &info) == 0;
+}
+
+sn_status sn_file_remove(const char* path, sn_error* err) {
+  int result;
+  AGAIN(result, unlink(path));
+  return result == 0 || errno == ENOENT ? SN_OK : fail_io(err, path, "removed");
+}
+
 // Folders
 
 static sn_status create_one_folder(const char* path, sn_error* err) {
-  if (mkdir(path, 0777) == 0) return SN_OK;
+  int result;
+  AGAIN(result, mkdir(path, 0777));
+  if (result == 0) return SN_OK;
   int reason = errno;
   struct stat info;
   if (stat(path, &info) == 0) {

@@ -31,9 +31,15 @@ sn_status sn_file_begin(char* temporary, sn_file* file, sn_error* err);
 sn_status sn_file_publish(sn_file* file, char* temporary, const char* path, sn_error* err);
 void sn_file_abandon(sn_file* file);
 
+bool sn_file_exists(const char* path);
+// Remove a file. One that is not there is fine.
+sn_status sn_file_remove(const char* path, sn_error* err);
+
 // Create a folder and those above it. One that exists is fine.
 sn_status sn_folder_create(const char* path, sn_error* err);
 
+// Open a file to write to, made if it is not there; what is in it stays.
+sn_status sn_file_create(const char* path, sn_file* file, sn_error* err);
 // Open an existing regular file.
 sn_status sn_file_open(const char* path, sn_file_access access, sn_file* file, sn_error* err);
 sn_status sn_file_read_at(const sn_file* file, uint64_t offset, void* bytes, size_t size,

@@ -14,7 +14,7 @@ json_t* sn_text_to_json(const char* text) {
   json_t* value = json_string(text ? text : "");
   char plain[sizeof((sn_error){0}.text)];
   size_t length = 0;
-  if (value) return value;
+  if (value || !text) return value;
   for (; length < sizeof plain - 1 && text[length]; ++length) {
     unsigned char c = (unsigned char)text[length];
     plain[length] = c < 0x80 ? (char)c : '?';

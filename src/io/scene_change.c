@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/status.h"
+#include "io/json_load.h"
 
 #define MAX_DEPTH 16  // the format's own is half of that
 #define PART_SIZE 128
@@ -136,7 +137,11 @@ sn_status sn_scene_apply_change(json_t* document, const char* path_and_value, sn
   for (int i = 0; i + 1 < path.count; ++i) {
     SN_TRY(descend(path_and_value, &at, &path.parts[i], &path.parts[i + 1], err));
   }
-  json_t* value = json_loads(text, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL);
+  json_error_t problem;
+  bool starved;
+  json_t* value = sn_json_load(text, strlen(text), JSON_DECODE_ANY | JSON_REJECT_DUPLICATES,
+                               &problem, &starved);
+  if (starved) return sn_fail_memory(err, strlen(text));
   if (!value) value = json_string(text);
   if (!value) {
     return sn_fail(err, SN_ERR_USAGE, "--set %.200s: the value is not UTF-8", path_and_value);

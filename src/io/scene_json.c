@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/json_load.h"
 #include "math/quat.h"
 
 #define PLACE_SIZE 256
@@ -133,8 +134,10 @@ sn_status sn_json_parse(const char* path, const char* bytes, size_t size, json_t
     size -= 3;
   }
   json_error_t problem;
-  *document = json_loadb(bytes, size, JSON_REJECT_DUPLICATES, &problem);
+  bool starved;
+  *document = sn_json_load(bytes, size, JSON_REJECT_DUPLICATES, &problem, &starved);
   if (*document) return SN_OK;
+  if (starved) return sn_fail_memory(err, size);
   replace_controls(problem.text, ' ');
   return sn_fail(err, SN_ERR_INPUT, "%s:%d:%d: %s", path, problem.line, problem.column,
                  problem.text);

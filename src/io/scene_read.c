@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "io/file.h"
+#include "io/json_load.h"
 #include "io/scene_change.h"
 #include "io/scene_character.h"
 #include "io/scene_clip.h"
@@ -734,13 +735,22 @@ static sn_status load(sn_reader* r, json_t* document, const sn_scene_change* cha
   return status;
 }
 
+// Whatever came of it: a scene that was read while memory was short may not be the one that was written.
+static sn_status check_memory(sn_status status, sn_scene** scene, sn_error* err) {
+  if (!sn_json_is_starved()) return status;
+  sn_scene_destroy(*scene);
+  *scene = NULL;
+  return sn_fail_memory(err, sizeof(json_t));
+}
+
 sn_status sn_scene_load(const char* path, const sn_scene_change* changes, int change_count,
                         sn_scene** scene, sn_error* err) {
   sn_reader r = {.file = path, .err = err};
   json_t* document = NULL;
   *scene = NULL;
+  sn_json_watch();
   SN_TRY(read_document(path, &document, err));
-  return load(&r, document, changes, change_count, scene);
+  return check_memory(load(&r, document, changes, change_count, scene), scene, err);
 }
 
 sn_status sn_scene_parse(const sn_scene_source* source, const sn_scene_change* changes,
@@ -748,6 +758,7 @@ sn_status sn_scene_parse(const sn_scene_source* source, const sn_scene_change* c
   sn_reader r = {.file = source->name ? source->name : "scene", .source = source, .err = err};
   json_t* document = NULL;
   *scene = NULL;
+  sn_json_watch();
   SN_TRY(sn_json_parse(r.file, source->json, source->length, &document, err));
-  return load(&r, document, changes, change_count, scene);
+  return check_memory(load(&r, document, changes, change_count, scene), scene, err);
 }

@@ -233,8 +233,7 @@ static sn_status build_model(sn_model* model, sn_pool* pool, sn_error* err) {
   sn_arena_destroy(scratch);
   SN_TRY(status);
   SN_TRY(join_bodies(model, err));
-  model->fingerprint = sn_scene_fingerprint(model->scene);
-  return SN_OK;
+  return sn_scene_traits(model->scene, model->arena, &model->traits, &model->fingerprint, err);
 }
 
 sn_status sn_model_build(const sn_scene* scene, sn_pool* pool, sn_model** model, sn_error* err) {

@@ -8,6 +8,7 @@
 #include "body/contact_levels.h"
 #include "body/leads.h"
 #include "body/muscle_levels.h"
+#include "scene/animation.h"
 #include "scene/contacts.h"
 #include "scene/rigid_modes.h"
 #include "sinew/state.h"
@@ -30,6 +31,7 @@ struct sn_model {
   double force_scale;   // N
   double energy_scale;  // J
   uint64_t fingerprint;
+  char* traits;  // what the fingerprint is made of but for animation; see sn_scene_traits
   sn_memory_account memory;  // its own part
 };
 
@@ -72,6 +74,7 @@ struct sn_state {
   // Of the tricubic body last shown, else NULL (SN_SLOPE_NUMBERS x nodes of the largest).
   double* slopes;
 
+  sn_animation animation;  // that has led to `frame`
   sn_contact_state contact;
   sn_term* terms;
   sn_problem problem;
@@ -141,10 +144,17 @@ sn_status sn_pressures_create(const sn_model* model, sn_state* state, sn_error* 
 // Newton steps that a frame may take.
 int sn_scene_most_newton(const sn_scene* scene);
 uint64_t sn_scene_fingerprint(const sn_scene* scene);
+// All that the fingerprint is made of but for animation, a line each: the place in the scene and a number or
+// hash. Both in one go, as meshes are read for either. In `arena`.
+sn_status sn_scene_traits(const sn_scene* scene, sn_arena* arena, char** traits,
+                          uint64_t* fingerprint, sn_error* err);
 
-// The state as bytes, for a checkpoint (in `arena`), and back. `bytes` must be of the right size.
+// The state as bytes, for a checkpoint: in parts, of which some are empty; and back, where `bytes` must be of
+// the right size.
 size_t sn_state_payload_size(const sn_model* model, const sn_state* state);
-void sn_state_write_payload(const sn_model* model, const sn_state* state, unsigned char* bytes);
+int sn_state_payload_count(void);
+const void* sn_state_payload_part(const sn_model* model, const sn_state* state, int index,
+                                  size_t* size);
 void sn_state_read_payload(const sn_model* model, sn_state* state, int frame,
                            const unsigned char* bytes);
 

@@ -3,17 +3,6 @@
 #include "scene/model.h"
 #include "solve/vector.h"
 
-static sn_vec3 load_value(const sn_force_desc* desc, double frame) {
-  const sn_load_key* keys = desc->keys;
-  uint32_t last = desc->key_count - 1;
-  if (frame <= keys[0].frame) return keys[0].value;
-  if (frame >= keys[last].frame) return keys[last].value;
-  uint32_t k = 0;
-  while (keys[k + 1].frame < frame) ++k;
-  double t = (frame - keys[k].frame) / (keys[k + 1].frame - keys[k].frame);
-  return sn_madd(keys[k].value, t, sn_sub(keys[k + 1].value, keys[k].value));
-}
-
 static void pose_bones(const sn_model* model, sn_state* state, double frame) {
   const sn_scene* scene = model->scene;
   for (uint32_t b = 0; b < scene->bone_count; ++b) {
@@ -134,7 +123,7 @@ static void set_forces(const sn_model* model, const sn_state* state, const sn_bo
   }
   for (uint32_t l = 0; l < body->load_count; ++l) {
     const sn_load* load = &body->loads[l];
-    sn_vec3 value = load_value(load->desc, frame);
+    sn_vec3 value = sn_force_at(load->desc, frame);
     for (uint32_t s = 0; s < load->share_count; ++s) {
       double* at = work->forces + 3 * (size_t)load->shares[s].node;
       sn_store3(at, sn_madd(sn_load3(at), load->shares[s].share, value));
@@ -206,8 +195,8 @@ static double work_of_loads(const sn_body* body, const sn_state* state, const sn
   double sum = 0;
   for (uint32_t l = 0; l < body->load_count; ++l) {
     const sn_load* load = &body->loads[l];
-    sn_vec3 mean = sn_scale(0.5, sn_add(load_value(load->desc, state->time_before),
-                                        load_value(load->desc, state->time)));
+    sn_vec3 mean = sn_scale(0.5, sn_add(sn_force_at(load->desc, state->time_before),
+                                        sn_force_at(load->desc, state->time)));
     sum += sn_dot(mean, sn_sub(load_place(load, u), before[l]));
   }
   return sum;

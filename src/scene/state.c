@@ -151,6 +151,7 @@ static sn_status create(const sn_model* model, sn_pool* pool, sn_state* state, s
   SN_TRY(create_bodies(model, state, err));
   SN_TRY(create_carriers(model, state, err));
   SN_TRY(create_slopes(model, state, err));
+  SN_TRY(sn_animation_create(scene, arena, &state->animation, err));
   SN_TRY(sn_newton_work_create(model->unknown_count, sn_scene_most_newton(scene), arena,
                                &state->newton, err));
   int terms = SN_BODY_TERMS * (int)model->body_count;
@@ -303,13 +304,15 @@ size_t sn_state_payload_size(const sn_model* model, const sn_state* state) {
   return list_payload(model, state, parts);
 }
 
-void sn_state_write_payload(const sn_model* model, const sn_state* state, unsigned char* bytes) {
+const void* sn_state_payload_part(const sn_model* model, const sn_state* state, int index,
+                                  size_t* size) {
   payload_part parts[PAYLOAD_PARTS];
   list_payload(model, state, parts);
-  for (int i = 0; i < PAYLOAD_PARTS; bytes += parts[i++].size) {
-    if (parts[i].size) memcpy(bytes, parts[i].at, parts[i].size);
-  }
+  *size = index < PAYLOAD_PARTS ? parts[index].size : 0;
+  return index < PAYLOAD_PARTS ? parts[index].at : NULL;
 }
+
+int sn_state_payload_count(void) { return PAYLOAD_PARTS; }
 
 void sn_state_read_payload(const sn_model* model, sn_state* state, int frame,
                            const unsigned char* bytes) {

@@ -406,6 +406,7 @@ sn_status sn_step(const sn_model* model, sn_state* state, int frame, sn_frame_st
   state->contact.spent = 0;
   SN_TRY((state->solved ? next_frame : first_frame)(model, state, frame, stats, err));
   state->frame = frame;
+  sn_animation_advance(scene, &state->animation, frame);
   measure(model, state, stats);
   if (stats->lost_contacts > 0) {
     sn_log(SN_LOG_WARNING, "frame %d: no room for %llu contacts; points of the skin may go through",

@@ -73,6 +73,11 @@ void sn_stride_begin(const sn_model* model, sn_state* state, double seconds) {
                                .ahead_u = state->ahead_u + body->begin};
     set_stiffening(state, body, b, stride->ahead);
   }
+  // Scaled by the material as it is now: a step must not depend on what the one before left there.
+  for (int s = 0; s < state->problem.pressure_space_count; ++s) {
+    const sn_pressures* space = &state->problem.pressures[s];
+    space->ops->update(space, state->pool);
+  }
   state->tau = job.tau;
   state->step_before = seconds;
 }

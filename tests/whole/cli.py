@@ -92,7 +92,7 @@ def a_run_leaves_what_the_contract_says():
     result = place.run()
     expect(result.returncode == 0, result.stderr)
     names = {p.name for p in (place.folder / "out").iterdir()}
-    expect(names == {"cube.pc2", "cube.obj", "stats.jsonl", "checkpoint", "result.json", "scene.json"}, str(names))
+    expect(names == {"cube.pc2", "cube.pc2.sums", "cube.obj", "stats.jsonl", "checkpoint", "result.json", "scene.json"}, str(names))
     expect(frames_of(place.bytes("out/cube.pc2")) == (8, 4), "8 vertices and 4 frames expected")
     stats = [json.loads(line) for line in place.bytes("out/stats.jsonl").splitlines()]
     expect([s["frame"] for s in stats] == [1, 2, 3, 4], "frames of stats.jsonl")

@@ -4,6 +4,7 @@ Each check is a function; all run in FOLDER, which must be empty. Prints a line 
 program was built without the viewer's page.
 """
 import base64
+import fcntl
 import json
 import os
 import pathlib
@@ -569,7 +570,7 @@ def links_in_the_folder_lead_nowhere():
     os.mkfifo(run / "messages.jsonl")
     with Server(run) as s:
         body = s.json("/api/runs")["runs"][0]
-        expect(body["stored"] is None and body["state"] == "running", str(body)[:300])
+        expect(body["stored"] is None and body["state"] == "killed", str(body)[:300])
         expect(body["bodies"][0]["cells"] == 0 and body["bodies"][0]["fields"] == [], str(body)[:900])
         for path in ("frame/1", "cells", "fields/1"):
             s.get("/api/0/body/0/" + path, 404)
@@ -649,7 +650,10 @@ def a_live_run_is_followed():
         lines = full["stats.jsonl"].splitlines(keepends=True)
         (run / "stats.jsonl").write_bytes(b"".join(lines[:frames]) + (b'{"frame": 9' if torn else b""))
 
-    with Server(run) as s:
+    with Server(run) as s, open(run / "lock", "w", encoding="ascii") as lock:
+        show(2)
+        expect(s.json("/api/runs")["runs"][0]["state"] == "killed", "a run that nobody goes on with")
+        fcntl.lockf(lock, fcntl.LOCK_EX)
         for frames, promised, torn in ((0, None, b""), (1, None, b""), (2, None, b"torn"), (3, 5, b"x" * 50),
                                        (3, 2147483647, b""), (5, None, b""), (2, None, b""), (4, None, b"")):
             show(frames, promised, torn)
@@ -666,6 +670,13 @@ def a_live_run_is_followed():
         show(5)
         (run / "result.json").write_bytes(full["result.json"])
         expect(s.json("/api/runs")["runs"][0]["state"] == "done", "the end is seen")
+        fcntl.lockf(lock, fcntl.LOCK_UN)
+        cache = bytearray(full["bl ck.pc2"])
+        cache[32 + 96 + 50] ^= 4
+        (run / "bl ck.pc2").write_bytes(cache)
+        expect(b"damaged" in s.get("/api/0/body/0/frame/2", 404).body, "a frame that is damaged")
+        s.get("/api/0/body/0/frame/3")
+        show(5)
         # Another run in the same folder.
         sinew("run", run.parent / "scene.json", "-o", run, "--quiet", "--frames", "1:2", "--set", "fps=50")
         told = s.json("/api/runs")["runs"][0]

@@ -118,6 +118,7 @@ export function progressText(info, pace) {
       done: "Done",
       interrupted: "Interrupted",
       failed: "Failed",
+      killed: "Killed before its end",
       checked: "Checked"
     }[info.state] ??
       info.state;
