@@ -5,6 +5,10 @@
 #   make test       every test; the last line counts them
 #   make soak       the long tests: faults at every call; ONLY="NAME..." chooses campaigns of tools/soak.sh
 #   make sanitize   the quick unit tests under the address and undefined-behaviour sanitizers
+#   make tsan       tests that use threads under the thread sanitizer
+#   make fuzz       every fuzz target for SECONDS (30), from the seeds in fuzz/; fails on any finding
+#   make coverage   lines and branches that the tests reach; table and report in out/coverage
+#   make analyze    gcc's static analyzer over library and program
 #   make lint       format, layers, house rules, cppcheck, clang-tidy
 #   make format     format the tree in place
 #   make bench      the benchmarks; table and plots in out/bench
@@ -20,11 +24,14 @@ BUILD       ?= build
 CMAKE_FLAGS ?=
 PREFIX      ?= /usr/local
 JOBS        ?= $(shell nproc 2>/dev/null || echo 2)
+SECONDS     ?= 30
+empty       :=
+space       := $(empty) $(empty)
 
 # The assets folder beside the checkout is optional; tests that want it are skipped without.
 run_tests = tools/run_tests.sh $(1) -j$(JOBS) $(2)
 
-.PHONY: all meshes deps test_deps demo test soak sanitize lint format bench scenes pictures blender install clean
+.PHONY: all meshes deps test_deps demo test soak sanitize tsan fuzz coverage analyze lint format bench scenes pictures blender install clean
 
 # The meshes of the scenes are made, not kept.
 all: $(BUILD)/build.ninja
@@ -75,11 +82,43 @@ sanitize: build-sanitize/build.ninja
 	@cmake --build build-sanitize
 	@$(call run_tests,build-sanitize,-LE '^(whole|slow)$$')
 
+build-fuzz/build.ninja: | deps
+	cmake --preset fuzz $(CMAKE_FLAGS)
+
+fuzz: build-fuzz/build.ninja
+	@cmake --build build-fuzz --target fuzzers
+	@JOBS=$(JOBS) tools/fuzz.sh build-fuzz $(SECONDS)
+
+# Tests in which threads work together, small enough for a sanitizer that takes ten times as long.
+THREADED = base_parallel base_memory base_sort octree_octree octree_families solve_newton elasticity_flesh scene_step
+build-thread/build.ninja: | deps
+	cmake --preset thread $(CMAKE_FLAGS)
+
+tsan: build-thread/build.ninja
+	@cmake --build build-thread --target $(THREADED:%=test_%)
+	@TSAN_OPTIONS=halt_on_error=1 tools/run_tests.sh build-thread -j$(JOBS) \
+	  -R '^($(subst $(space),|,$(subst _,/,$(THREADED))))$$'
+
+build-coverage/build.ninja: | deps
+	cmake --preset coverage $(CMAKE_FLAGS)
+
+# COVERAGE_TESTS chooses tests as ctest does, such as -R io/; the default leaves out whole programs and long runs.
+COVERAGE_TESTS ?= -LE '^(whole|slow)$$'
+coverage: build-coverage/build.ninja
+	@cmake --build build-coverage
+	@find build-coverage -name '*.gcda' -delete
+	@tools/run_tests.sh build-coverage -j$(JOBS) $(COVERAGE_TESTS)
+	@python3 tools/coverage.py build-coverage out/coverage
+
+analyze: $(BUILD)/build.ninja
+	@ninja -C $(BUILD) build.ninja >/dev/null
+	@python3 tools/analyze.py $(BUILD)
+
 lint: $(BUILD)/build.ninja
 	@tools/lint.sh $(BUILD)
 
 format: | deps
-	@find src include cli samples peers tests -name '*.[ch]' -print0 | xargs -0 -r clang-format -i
+	@find src include cli samples peers tests fuzz -name '*.[ch]' -print0 | xargs -0 -r clang-format -i
 	@find web -name '*.js' -print0 -o -name '*.mjs' -print0 | xargs -0 -r clang-format -i
 
 bench:

@@ -61,6 +61,16 @@ sn_status picture_fail(sn_error* err, sn_status status, const char* format, ...)
 
 // ---- What the options ask for
 
+// Two numbers with a mark between them and nothing else.
+static bool read_pair(const char* text, char mark, double* first, double* second) {
+  char* end;
+  *first = strtod(text, &end);
+  if (end == text || *end != mark) return false;
+  const char* rest = end + 1;
+  *second = strtod(rest, &end);
+  return end > rest && !*end && isfinite(*first) && isfinite(*second);
+}
+
 static sn_status read_camera(const char* text, double angles[2], sn_error* err) {
   static const struct {
     const char* name;
@@ -73,9 +83,8 @@ static sn_status read_camera(const char* text, double angles[2], sn_error* err) 
     memcpy(angles, presets[k].angles, sizeof presets[k].angles);
     return SN_OK;
   }
-  char rest;
-  if (text && (sscanf(text, "%lf,%lf%c", &angles[0], &angles[1], &rest) != 2 ||
-               !(fabs(angles[0]) <= 3600) || !(fabs(angles[1]) <= 90))) {
+  if (text && (!read_pair(text, ',', &angles[0], &angles[1]) || !(fabs(angles[0]) <= 3600) ||
+               !(fabs(angles[1]) <= 90))) {
     return picture_fail(err, SN_ERR_USAGE,
                         "--camera: found \"%s\", expected front, side, top, three-quarter, or "
                         "AZIMUTH,ELEVATION in degrees with an elevation of -90 to 90, e.g. 30,15",
@@ -96,9 +105,11 @@ static sn_status read_quality(const char* text, sn_quality* quality, sn_error* e
 }
 
 static sn_status read_size(const char* text, int size[2], sn_error* err) {
-  char rest;
-  if (sscanf(text, "%dx%d%c", &size[0], &size[1], &rest) == 2 && size[0] >= 16 && size[1] >= 16 &&
-      size[0] <= MOST_SIDE && size[1] <= MOST_SIDE) {
+  double width, height;
+  if (read_pair(text, 'x', &width, &height) && width >= 16 && height >= 16 && width <= MOST_SIDE &&
+      height <= MOST_SIDE && width == floor(width) && height == floor(height)) {
+    size[0] = (int)width;
+    size[1] = (int)height;
     return SN_OK;
   }
   return picture_fail(err, SN_ERR_USAGE,
@@ -126,12 +137,9 @@ static sn_status read_slice(const char* text, slice_plan* slice, sn_error* err) 
 }
 
 static sn_status read_range(const char* text, picture_plan* plan, sn_error* err) {
-  char rest;
-  double* low = &plan->scale.low;
-  double* high = &plan->scale.high;
   plan->has_range = true;
-  if (sscanf(text, "%lf:%lf%c", low, high, &rest) == 2 && isfinite(*low) && isfinite(*high) &&
-      *low < *high) {
+  if (read_pair(text, ':', &plan->scale.low, &plan->scale.high) &&
+      plan->scale.low < plan->scale.high) {
     return SN_OK;
   }
   return picture_fail(err, SN_ERR_USAGE, "--range: found \"%s\", expected LOW:HIGH", text);

@@ -11,7 +11,7 @@ import re
 import statistics
 import sys
 
-FOLDERS = ["include", "src", "cli", "samples", "peers", "tests"]
+FOLDERS = ["include", "src", "cli", "samples", "peers", "tests", "fuzz"]
 
 # Split so that this file does not find itself.
 MARKS = re.compile(r"\b(TO" r"DO|FIX" r"ME|XX" r"X|HA" r"CK)\b")

@@ -23,7 +23,7 @@ scripts() { # the viewer's page
 }
 
 formatted() {
-  unformatted=$( { sources include src cli samples peers tests; scripts; } |
+  unformatted=$( { sources include src cli samples peers tests fuzz; scripts; } |
     xargs -r clang-format --dry-run 2>&1 | sed -n 's/^\([^: ]*\):[0-9]*:.*/\1/p' | sort -u)
   [ -z "$unformatted" ] && return 0
   echo "to be formatted by make format:"

@@ -169,6 +169,7 @@ char* sn_arena_copy_string(sn_arena* arena, const char* text) {
   size_t bytes = strlen(text) + 1;
   void* copy;
   if (sn_arena_take(arena, bytes, 1, &copy, NULL) != SN_OK) return NULL;
+  SN_ASSERT(copy);
   return memcpy(copy, text, bytes);
 }
 

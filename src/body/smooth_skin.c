@@ -255,7 +255,7 @@ static void read_node(const double* u, const double* slopes, uint32_t node, corn
 // The middle of the cubic through two corners, `way` apart along an axis, in place of the first.
 //   f(1/2)  = (f0 + f1) / 2 + way (f0' - f1') / 8
 //   f'(1/2) = 3 (f1 - f0) / (2 way) - (f0' + f1') / 4
-static void go_halfway(corner_data first, const corner_data second, int axis, double way) {
+static void go_halfway(corner_data first, corner_data second, int axis, double way) {
   for (int mask = 0; mask < 8; ++mask) {
     if (mask >> axis & 1) continue;
     double *f0 = first[mask], *slope0 = first[mask | 1 << axis];

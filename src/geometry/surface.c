@@ -215,60 +215,123 @@ static double cone_volume(const sn_surface* surface, uint32_t t, sn_vec3 apex) {
   return sn_dot(a, sn_cross(b, c));
 }
 
-// How often the rest of the surface winds around this point.
+// What is known of a patch.
+typedef struct patch_info {
+  sn_vec3 centre;  // of the first corners
+  double volume;   // six times what it spans with the centre, m3
+  double area;     // twice, m2
+  uint32_t size;   // triangles
+  uint32_t first;  // triangle
+  bool open;       // it has an edge without neighbour
+} patch_info;
+
+// An open patch that bulges less than this, as volume over area to 3/2, is flat: which side of it is out, its own
+// shape does not tell. A hemisphere has 0.05.
+#define FLAT_PATCH 0.005
+
+static sn_status measure_patches(const sn_surface* surface, const topology* topo, sn_arena* scratch,
+                                 patch_info** patches, sn_error* err) {
+  SN_TRY(SN_ARENA_NEW(scratch, topo->patch_count, patches, err));
+  patch_info* all = *patches;
+  for (uint32_t t = surface->triangle_count; t-- > 0;) {
+    patch_info* p = &all[topo->patch[t]];
+    p->centre = sn_add(p->centre, sn_surface_corner(surface, t, 0));
+    p->size++;
+    p->first = t;
+    for (int i = 0; i < 3; ++i) p->open |= topo->neighbour[3 * (size_t)t + i] == NONE;
+  }
+  for (uint32_t t = 0; t < surface->triangle_count; ++t) {
+    patch_info* p = &all[topo->patch[t]];
+    p->volume += cone_volume(surface, t, sn_scale(1.0 / p->size, p->centre));
+    p->area += sn_length(area_vector(surface->positions, surface->triangles + 3 * (size_t)t));
+  }
+  return SN_OK;
+}
+
+// Is the patch by itself inside out, beyond doubt?
+static bool is_inside_out(const patch_info* p) {
+  if (!p->open) return p->volume < 0;
+  double area = 0.5 * p->area;
+  return p->volume < -6 * FLAT_PATCH * area * sqrt(area);
+}
+
+static double triangle_winding(const sn_surface* surface, uint32_t t, sn_vec3 point) {
+  sn_vec3 corner[3];
+  for (int i = 0; i < 3; ++i) corner[i] = sn_surface_corner(surface, t, i);
+  return sn_triangle_winding(corner, point);
+}
+
+// How often the rest of the surface winds around a point of the patch.
 static double winding_of_others(const sn_surface* surface, const topology* topo, uint32_t patch,
                                 sn_vec3 point) {
   double winding = 0;
   for (uint32_t t = 0; t < surface->triangle_count; ++t) {
-    if (topo->patch[t] == patch) continue;
-    sn_vec3 corner[3];
-    for (int i = 0; i < 3; ++i) corner[i] = sn_surface_corner(surface, t, i);
-    winding += (topo->turned[t] ? -1.0 : 1.0) * sn_triangle_winding(corner, point);
+    if (topo->patch[t] != patch) winding += triangle_winding(surface, t, point);
   }
   return winding;
 }
 
 // Must a patch turn? On its own, if it is inside out. Within others an inward one is taken for the
 // wall of a cavity, and so is an outward one within a skin that is inside out.
-static bool must_turn(const sn_surface* surface, const topology* topo, uint32_t patch,
-                      double volume, uint32_t first) {
-  double around = winding_of_others(surface, topo, patch, sn_surface_corner(surface, first, 0));
-  return fabs(around) > 0.5 ? around < 0 && volume > 0 : volume < 0;
+static bool must_turn(const patch_info* p, double around) {
+  return fabs(around) > 0.5 ? around < 0 && p->volume > 0 : is_inside_out(p);
 }
 
-// Turn the patches that are inside out.
-static sn_status turn_patches_outward(const sn_surface* surface, sn_arena* scratch, topology* topo,
-                                      sn_error* err) {
-  double* volume;
-  sn_vec3* centre;
-  uint32_t *size, *first;
-  SN_TRY(SN_ARENA_NEW(scratch, topo->patch_count, &volume, err));
-  SN_TRY(SN_ARENA_NEW(scratch, topo->patch_count, &centre, err));
-  SN_TRY(SN_ARENA_NEW(scratch, topo->patch_count, &size, err));
-  SN_TRY(SN_ARENA_NEW(scratch, topo->patch_count, &first, err));
-  for (uint32_t t = surface->triangle_count; t-- > 0;) {
-    uint32_t p = topo->patch[t];
-    centre[p] = sn_add(centre[p], sn_surface_corner(surface, t, 0));
-    size[p]++;
-    first[p] = t;
+// Of few patches each is judged by all triangles of the others.
+static void judge_few(const sn_surface* surface, const topology* topo, const patch_info* patches,
+                      uint8_t* turn) {
+  for (uint32_t p = 0; p < topo->patch_count; ++p) {
+    sn_vec3 point = sn_surface_corner(surface, patches[p].first, 0);
+    turn[p] = must_turn(&patches[p], winding_of_others(surface, topo, p, point));
   }
+}
+
+// Of many only those that are inside out are judged, by a tree over all triangles, from which their own are taken
+// away: a soup of a million patches must not take a million times a million.
+static sn_status judge_many(const sn_surface* surface, const topology* topo,
+                            const patch_info* patches, sn_arena* scratch, uint8_t* turn,
+                            sn_error* err) {
+  sn_bvh bvh;
+  double* own;
+  SN_TRY(sn_bvh_build(surface, scratch, scratch, &bvh, err));
+  SN_TRY(SN_ARENA_NEW(scratch, topo->patch_count, &own, err));
   for (uint32_t t = 0; t < surface->triangle_count; ++t) {
-    uint32_t p = topo->patch[t];
-    sn_vec3 apex = sn_scale(1.0 / size[p], centre[p]);
-    volume[p] += (topo->turned[t] ? -1.0 : 1.0) * cone_volume(surface, t, apex);
+    const patch_info* p = &patches[topo->patch[t]];
+    if (!is_inside_out(p)) continue;
+    own[topo->patch[t]] += triangle_winding(surface, t, sn_surface_corner(surface, p->first, 0));
   }
-  // The verdicts first, so that no patch is judged by one already turned.
+  for (uint32_t p = 0; p < topo->patch_count; ++p) {
+    if (!is_inside_out(&patches[p])) continue;
+    sn_vec3 point = sn_surface_corner(surface, patches[p].first, 0);
+    turn[p] = must_turn(&patches[p], sn_bvh_winding(&bvh, point) - own[p]);
+  }
+  return SN_OK;
+}
+
+static void turn_triangle(sn_surface* surface, topology* topo, uint32_t t) {
+  uint32_t* corner = surface->triangles + 3 * (size_t)t;
+  uint32_t swap = corner[1];
+  corner[1] = corner[2];
+  corner[2] = swap;
+  topo->turned[t] = !topo->turned[t];
+}
+
+// Turn the patches that are inside out. The verdicts first, so that no patch is judged by one already turned.
+static sn_status turn_patches_outward(sn_surface* surface, sn_arena* scratch, topology* topo,
+                                      sn_error* err) {
+  patch_info* patches;
   uint8_t* turn;
+  SN_TRY(measure_patches(surface, topo, scratch, &patches, err));
   SN_TRY(SN_ARENA_NEW(scratch, topo->patch_count, &turn, err));
   bool any = false;
-  for (uint32_t p = 0; p < topo->patch_count; ++p) any = any || volume[p] < 0;
-  for (uint32_t p = 0; p < topo->patch_count && any; ++p) {
-    // Each question reads the whole surface; in a soup of many patches only the inside-out ones ask.
-    if (volume[p] >= 0 && topo->patch_count > MANY_PATCHES) continue;
-    turn[p] = must_turn(surface, topo, p, volume[p], first[p]);
+  for (uint32_t p = 0; p < topo->patch_count; ++p) any = any || is_inside_out(&patches[p]);
+  if (any && topo->patch_count > MANY_PATCHES) {
+    SN_TRY(judge_many(surface, topo, patches, scratch, turn, err));
+  } else if (any) {
+    judge_few(surface, topo, patches, turn);
   }
   for (uint32_t t = 0; t < surface->triangle_count; ++t) {
-    if (turn[topo->patch[t]]) topo->turned[t] = !topo->turned[t];
+    if (turn[topo->patch[t]]) turn_triangle(surface, topo, t);
   }
   return SN_OK;
 }
@@ -308,14 +371,14 @@ static sn_status orient(sn_surface* surface, sn_arena* scratch, topology* topo, 
   SN_TRY(SN_ARENA_NEW(scratch, count, &stack, err));
   SN_TRY(find_neighbours(surface, scratch, topo, err));
   agree_within_patches(surface, topo, stack);
-  SN_TRY(turn_patches_outward(surface, scratch, topo, err));
   for (uint32_t t = 0; t < surface->triangle_count; ++t) {
     if (!topo->turned[t]) continue;
-    uint32_t* corner = surface->triangles + 3 * (size_t)t;
-    uint32_t swap = corner[1];
-    corner[1] = corner[2];
-    corner[2] = swap;
-    surface->report.flipped_triangles++;
+    topo->turned[t] = false;
+    turn_triangle(surface, topo, t);
+  }
+  SN_TRY(turn_patches_outward(surface, scratch, topo, err));
+  for (uint32_t t = 0; t < surface->triangle_count; ++t) {
+    surface->report.flipped_triangles += topo->turned[t];
   }
   find_rim(surface, topo);
   return SN_OK;

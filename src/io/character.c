@@ -104,6 +104,7 @@ static sn_status add_triangles(const sn_gltf* character, uint32_t node, uint32_t
                                const uint32_t* corners, uint8_t* grouped, sn_mesh_builder* builder,
                                sn_error* err) {
   const sn_mesh* mesh = node_mesh(character, node);
+  SN_ASSERT(mesh);
   const char* name = character->nodes[node].name;
   uint32_t groups[2];
   SN_TRY(sn_mesh_builder_find_group(builder, name, strlen(name), &groups[0], err));
@@ -126,6 +127,7 @@ static sn_status add_triangles(const sn_gltf* character, uint32_t node, uint32_t
 static sn_status add_mesh(const sn_gltf* character, uint32_t node, uint32_t first_vertex,
                           sn_mesh_builder* builder, sn_error* err) {
   const sn_mesh* mesh = node_mesh(character, node);
+  SN_ASSERT(mesh);
   size_t count = mesh->triangle_count, bytes = (3 * sizeof(uint32_t) + 1) * count;
   uint32_t* corners = sn_allocate(bytes);
   if (!corners) return sn_fail_memory(err, bytes);

@@ -242,7 +242,8 @@ static sn_status load(const sn_model* model, sn_state* state, sn_arena* arena, c
   size_t packed = sizeof head + head.traits_size;
   SN_TRY(unpack(path, (unsigned char*)bytes + packed, size - CHECKSUM_BYTES - packed, payload,
                 head.payload_size, err));
-  sn_state_read_payload(model, state, head.frame, payload);
+  SN_CHECK(sn_state_read_payload(model, state, head.frame, payload), err, SN_ERR_INPUT,
+           "%s: found numbers that are not finite; run without --resume", path);
   sn_animation_restart(model->scene, &state->animation, head.first_frame, head.frame);
   return SN_OK;
 }

@@ -269,7 +269,7 @@ sn_status sn_import_dae(sn_import* im) {
   SN_CHECK(strcmp(d.root->first->name, "COLLADA") == 0, im->err, SN_ERR_INPUT,
            "%s: line %llu: found <%.40s>, expected <COLLADA>", im->path,
            (unsigned long long)d.root->first->line, d.root->first->name);
-  d.budget = SN_DAE_NUMBERS_A_BYTE * (uint64_t)size;
+  d.budget = SN_DAE_NUMBERS_FREE + SN_DAE_NUMBERS_A_BYTE * (uint64_t)size;
   d.ids = json_object();
   sn_status status = d.ids ? take_document(&d) : sn_fail_memory(im->err, sizeof(json_t*));
   json_decref(d.ids);

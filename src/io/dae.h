@@ -8,8 +8,9 @@
 #include "io/import.h"
 #include "io/xml.h"
 
-// Numbers decoded for each byte of the file, at most.
-#define SN_DAE_NUMBERS_A_BYTE 64
+// Numbers decoded at most: these, and so many more for each byte of the file.
+#define SN_DAE_NUMBERS_FREE ((uint64_t)2 << 20)
+#define SN_DAE_NUMBERS_A_BYTE 3
 
 typedef struct sn_dae {
   sn_import* im;

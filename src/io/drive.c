@@ -199,7 +199,7 @@ static void find_scale(sn_driver* d) {
   bool has_right = leg_lengths(d, 'r', &ours, &theirs);
   uint32_t hips;
   if (!has_left && !has_right && find_pair(d, SN_PART_HIPS, 0, &hips)) {
-    const double(*a)[3] = d->axes.m;
+    double(*a)[3] = d->axes.m;
     ours = height_of(d->bind, d->to->node_count, hips, sn_v3(0.0, 1.0, 0.0));
     theirs = height_of(d->rest, d->from->node_count, (uint32_t)d->source_of[hips],
                        sn_v3(a[1][0], a[1][1], a[1][2]));

@@ -9,8 +9,9 @@
 #include "io/import.h"
 #include "math/quat.h"
 
-// Numbers decoded for each byte of the file, at most.
-#define SN_FBX_NUMBERS_A_BYTE 64
+// Numbers decoded at most: these, and so many more for each byte of the file.
+#define SN_FBX_NUMBERS_FREE ((uint64_t)1 << 20)
+#define SN_FBX_NUMBERS_A_BYTE 2
 
 // Ticks of the clock of an FBX file in a second.
 #define SN_FBX_TICKS 46186158000.0

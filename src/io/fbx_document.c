@@ -331,7 +331,7 @@ static sn_status read_text_elements(reader* r, int depth, sn_fbx_element* parent
 }
 
 sn_status sn_fbx_parse(sn_fbx* f, const char* bytes, size_t size) {
-  f->budget = SN_FBX_NUMBERS_A_BYTE * (uint64_t)size;
+  f->budget = SN_FBX_NUMBERS_FREE + SN_FBX_NUMBERS_A_BYTE * (uint64_t)size;
   SN_TRY(SN_ARENA_NEW(f->im->scratch, 1, &f->root, f->im->err));
   if (size >= HEAD_SIZE && memcmp(bytes, MAGIC, sizeof MAGIC) == 0) {
     return parse_binary(f, bytes, size);
@@ -386,23 +386,30 @@ static double number_at(const unsigned char* at, char type) {
   }
 }
 
+static sn_status inflate_array(sn_fbx* f, const sn_fbx_element* e, size_t size,
+                               const unsigned char** bytes) {
+  const sn_fbx_value* v = &e->values[0];
+  unsigned char* room;
+  uLongf found = (uLongf)size;
+  SN_TRY(SN_ARENA_RAW(f->im->scratch, size + 1, &room, f->im->err));
+  int result = uncompress(room, &found, (const unsigned char*)v->text, (uLong)v->size);
+  if (result == Z_MEM_ERROR) return sn_fail_memory(f->im->err, size);
+  if ((result != Z_OK && size > 0) || found != size) {
+    return fail_array(f, e, "zlib data of its length");
+  }
+  *bytes = room;
+  return SN_OK;
+}
+
 static sn_status unpack_binary(sn_fbx* f, const sn_fbx_element* e, double* numbers) {
   const sn_fbx_value* v = &e->values[0];
   size_t width = v->type == 'd' || v->type == 'l' ? 8 : v->type == 'b' ? 1 : 4;
   size_t count = (size_t)v->integer;
   const unsigned char* bytes = (const unsigned char*)v->text;
-  if (v->packed) {
-    unsigned char* room;
-    uLongf size = (uLongf)(count * width);
-    SN_TRY(SN_ARENA_RAW(f->im->scratch, count * width + 1, &room, f->im->err));
-    int result = uncompress(room, &size, bytes, (uLong)v->size);
-    if (result == Z_MEM_ERROR) return sn_fail_memory(f->im->err, size);
-    if ((result != Z_OK && count > 0) || size != count * width) {
-      return fail_array(f, e, "zlib data of its length");
-    }
-    bytes = room;
-  }
+  sn_arena_mark mark = sn_arena_get_mark(f->im->scratch);
+  if (v->packed) SN_TRY(inflate_array(f, e, count * width, &bytes));
   for (size_t i = 0; i < count; ++i) numbers[i] = number_at(bytes + width * i, v->type);
+  sn_arena_release(f->im->scratch, mark);
   return SN_OK;
 }
 

@@ -11,9 +11,10 @@
 #include "io/scene_json.h"
 #include "sinew/gltf.h"
 
-// Numbers decoded for each byte of the file and its buffers, at most. A file that uses each of its
-// accessors once stays below 1.
-#define SN_GLTF_NUMBERS_A_BYTE 64
+// Numbers decoded at most: these, and so many more for each byte of the file and its buffers. A number takes 13
+// bytes or so until it is in a mesh or a clip. A file that uses each of its accessors once stays below 1 a byte.
+#define SN_GLTF_NUMBERS_FREE ((uint64_t)2 << 20)
+#define SN_GLTF_NUMBERS_A_BYTE 3
 
 // Whole numbers in JSON are exact up to here.
 #define SN_GLTF_WHOLE_MAX 0x1p53

@@ -59,8 +59,8 @@ sn_status sn_gltf_numbers(sn_gltf_reader* r, const sn_place* at, const json_t* v
 sn_status sn_gltf_charge(sn_gltf_reader* r, const sn_place* at, uint64_t number_count) {
   if (number_count > r->budget) {
     return sn_read_fail(&r->json, at,
-                        "found %llu numbers more than a file of this size can mean, expected data "
-                        "that is used %d times at most",
+                        "found %llu numbers more than a file of this size can mean, expected at "
+                        "most %d for each of its bytes",
                         (unsigned long long)(number_count - r->budget), SN_GLTF_NUMBERS_A_BYTE);
   }
   r->budget -= number_count;
@@ -176,7 +176,7 @@ static sn_status read_bytes(sn_gltf_reader* r, const char* bytes, size_t size) {
   sn_gltf_bytes text;
   SN_TRY(sn_gltf_split(r, bytes, size, &text));
   SN_TRY(sn_json_parse(r->json.file, (const char*)text.at, text.size, &r->root, r->json.err));
-  r->budget = SN_GLTF_NUMBERS_A_BYTE * (uint64_t)size;
+  r->budget = SN_GLTF_NUMBERS_FREE + SN_GLTF_NUMBERS_A_BYTE * (uint64_t)size;
   return read_document(r);
 }
 

@@ -74,6 +74,7 @@ sn_status sn_open_driven(sn_reader* r, const sn_place* at, const char* path,
   sn_character_file* file = find_file(r, path, motion_path, *clip);
   if (!file) {
     SN_TRY(load_file(r, at, path, &file));
+    SN_ASSERT(file);
     file->driven_by = motion_path;
     file->motion_clip = *clip;
     SN_TRY(drive(r, at, motion, *clip, file));

@@ -346,6 +346,7 @@ sn_status sn_fill_clip_motions(sn_reader* r) {
   sn_status status = SN_OK;
   while (r->clip_motions && status == SN_OK) {
     sn_clip_motion* group = take_group(&r->clip_motions);
+    SN_ASSERT(group);
     size_t bytes = 32 * (size_t)group->source.character->node_count * sizeof(double);
     double* world = sn_allocate(bytes);
     status = world ? fill_group(r, group, world) : sn_fail_memory(r->err, bytes);

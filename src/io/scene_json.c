@@ -127,12 +127,49 @@ static void replace_controls(char* text, char substitute) {
   }
 }
 
+// What a document takes in memory, by its marks: an object, a list, an entry of either, a key. Upper bounds for
+// jansson's structures on 64-bit machines, with room for lists that grow.
+#define OBJECT_BYTES 240
+#define LIST_BYTES 112
+#define ENTRY_BYTES 48
+#define KEY_BYTES 96
+// A document may take this much, and for each byte of the text so much more. A text of nothing but `{},` would
+// take eighty times its size; real ones take ten.
+#define WEIGHT_FREE ((uint64_t)24 << 20)
+#define WEIGHT_A_BYTE 24
+
+static sn_status check_weight(const char* path, const char* bytes, size_t size, sn_error* err) {
+  uint64_t weight = 0;
+  bool in_string = false;
+  for (size_t i = 0; i < size; ++i) {
+    char c = bytes[i];
+    if (in_string) {
+      i += c == '\\';
+      in_string = c != '"';
+      continue;
+    }
+    in_string = c == '"';
+    weight += c == '{'   ? OBJECT_BYTES
+              : c == '[' ? LIST_BYTES
+              : c == ',' ? ENTRY_BYTES
+              : c == ':' ? KEY_BYTES
+                         : 0;
+  }
+  SN_CHECK(
+      weight <= WEIGHT_FREE + WEIGHT_A_BYTE * (uint64_t)size, err, SN_ERR_INPUT,
+      "%s: found a document of %zu bytes that would take %llu in memory, expected fewer objects "
+      "with next to nothing in them",
+      path, size, (unsigned long long)weight);
+  return SN_OK;
+}
+
 sn_status sn_json_parse(const char* path, const char* bytes, size_t size, json_t** document,
                         sn_error* err) {
   if (size >= 3 && memcmp(bytes, "\xEF\xBB\xBF", 3) == 0) {  // byte order mark
     bytes += 3;
     size -= 3;
   }
+  SN_TRY(check_weight(path, bytes, size, err));
   json_error_t problem;
   bool starved;
   *document = sn_json_load(bytes, size, JSON_REJECT_DUPLICATES, &problem, &starved);
@@ -409,6 +446,19 @@ static sn_status check_keys(sn_reader* r, const sn_place* at, json_t* object,
   return SN_OK;
 }
 
+// The value of a default. Objects are filled in place, each its own way; everything else is never changed, only
+// replaced, so that a hundred thousand keyframes need not have as many lists of three zeros.
+static json_t* take_preset(sn_reader* r, const char* preset) {
+  json_t* value = preset[0] == '{' ? NULL : json_object_get(r->presets, preset);
+  if (value) return json_incref(value);
+  value = json_loads(preset, JSON_DECODE_ANY, NULL);
+  if (value && r->presets && preset[0] != '{' && json_object_set(r->presets, preset, value) != 0) {
+    json_decref(value);
+    value = NULL;
+  }
+  return value;
+}
+
 // Defaults in, keys in the order of the table.
 static sn_status complete(sn_reader* r, json_t* object, const sn_table* table) {
   json_t* ordered = json_object();
@@ -419,8 +469,7 @@ static sn_status complete(sn_reader* r, json_t* object, const sn_table* table) {
     if (value) {
       ok = json_object_set(ordered, field->key, value) == 0;
     } else if (field->preset && !field->optional) {
-      json_t* preset = json_loads(field->preset, JSON_DECODE_ANY, NULL);
-      ok = json_object_set_new(ordered, field->key, preset) == 0;
+      ok = json_object_set_new(ordered, field->key, take_preset(r, field->preset)) == 0;
     }
   }
   ok = ok && json_object_clear(object) == 0 && json_object_update(object, ordered) == 0;

@@ -39,6 +39,8 @@ typedef struct sn_reader {
   const sn_scene_source* source;         // what is in memory; NULL: all is in files
   struct sn_character_file* characters;  // read so far
   struct sn_clip_motion* clip_motions;   // whose keys are to be filled
+  json_t*
+      presets;  // values of defaults by their text, which many objects share; NULL: each has its own
   sn_error* err;
 } sn_reader;
 

@@ -722,11 +722,13 @@ static sn_status load(sn_reader* r, json_t* document, const sn_scene_change* cha
                       int change_count, sn_scene** scene) {
   r->absences = absences;
   r->absence_count = COUNT(absences);
-  sn_status status = create_scene(&r->scene, r->err);
+  r->presets = json_object();
+  sn_status status = r->presets ? create_scene(&r->scene, r->err) : sn_fail_memory(r->err, 1);
   if (status == SN_OK) status = read_scene(r, document, changes, change_count);
   sn_drop_clip_motions(r);
   sn_close_characters(r);
   json_decref(document);
+  json_decref(r->presets);
   if (status == SN_OK) {
     *scene = r->scene;
   } else {

@@ -155,7 +155,9 @@ size_t sn_state_payload_size(const sn_model* model, const sn_state* state);
 int sn_state_payload_count(void);
 const void* sn_state_payload_part(const sn_model* model, const sn_state* state, int index,
                                   size_t* size);
-void sn_state_read_payload(const sn_model* model, sn_state* state, int frame,
-                           const unsigned char* bytes);
+// False if numbers in it are not finite or beyond all measure: the state is then unchanged.
+__attribute__((warn_unused_result)) bool sn_state_read_payload(const sn_model* model,
+                                                               sn_state* state, int frame,
+                                                               const unsigned char* bytes);
 
 #endif

@@ -1,3 +1,5 @@
+#include <float.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "body/body_follow.h"
@@ -263,9 +265,19 @@ void sn_surface_extract(const sn_model* model, const sn_state* state, uint32_t b
 
 // A checkpoint holds displacements, reactions and work, and of a dynamic scene the past; poses and
 // targets follow from the frame.
+typedef enum payload_kind {
+  PAYLOAD_WAYS,     // doubles: displacements and velocities
+  PAYLOAD_NUMBERS,  // doubles
+  PAYLOAD_FLOATS,
+  PAYLOAD_TOUCHES,
+  PAYLOAD_FACETS,
+  PAYLOAD_MARKS  // whatever they are, nothing is reached by them
+} payload_kind;
+
 typedef struct payload_part {
   void* at;
   size_t size;
+  payload_kind kind;
 } payload_part;
 
 #define PAYLOAD_PARTS 14
@@ -278,20 +290,21 @@ static size_t list_payload(const sn_model* model, const sn_state* state,
   size_t past = model->scene->mode == SN_MODE_DYNAMIC ? vector : 0;
   for (uint32_t b = 0; b < model->body_count; ++b) reactions += model->bodies[b].held_count;
   const payload_part all[PAYLOAD_PARTS] = {
-      {state->u, vector},
-      {state->pressure, state->pressure ? state->problem.pressure_count * sizeof(float) : 0},
-      {state->velocity, past},
-      {state->velocity_before, past},
-      {state->u_before, past},
-      {state->reactions, 3 * reactions * sizeof(double)},
-      {(void*)&state->work, sizeof state->work},
-      {(void*)&state->step_before, sizeof state->step_before},
-      {(void*)&state->push_before, sizeof state->push_before},
-      {(void*)&state->jolt, sizeof state->jolt},
-      {(void*)&state->contact.first, sizeof state->contact.first},
-      {state->contact.memory, SN_TOUCHES * points * sizeof *state->contact.memory},
-      {state->contact.facet_memory, facets * sizeof *state->contact.facet_memory},
-      {state->contact.overlaps, points * sizeof *state->contact.overlaps}};
+      {state->u, vector, PAYLOAD_WAYS},
+      {state->pressure, state->pressure ? state->problem.pressure_count * sizeof(float) : 0,
+       PAYLOAD_FLOATS},
+      {state->velocity, past, PAYLOAD_WAYS},
+      {state->velocity_before, past, PAYLOAD_WAYS},
+      {state->u_before, past, PAYLOAD_WAYS},
+      {state->reactions, 3 * reactions * sizeof(double), PAYLOAD_NUMBERS},
+      {(void*)&state->work, sizeof state->work, PAYLOAD_NUMBERS},
+      {(void*)&state->step_before, sizeof state->step_before, PAYLOAD_NUMBERS},
+      {(void*)&state->push_before, sizeof state->push_before, PAYLOAD_NUMBERS},
+      {(void*)&state->jolt, sizeof state->jolt, PAYLOAD_NUMBERS},
+      {(void*)&state->contact.first, sizeof state->contact.first, PAYLOAD_MARKS},
+      {state->contact.memory, SN_TOUCHES * points * sizeof *state->contact.memory, PAYLOAD_TOUCHES},
+      {state->contact.facet_memory, facets * sizeof *state->contact.facet_memory, PAYLOAD_FACETS},
+      {state->contact.overlaps, points * sizeof *state->contact.overlaps, PAYLOAD_MARKS}};
   for (int i = 0; i < PAYLOAD_PARTS; ++i) {
     parts[i] = all[i];
     size += all[i].size;
@@ -314,14 +327,77 @@ const void* sn_state_payload_part(const sn_model* model, const sn_state* state, 
 
 int sn_state_payload_count(void) { return PAYLOAD_PARTS; }
 
-void sn_state_read_payload(const sn_model* model, sn_state* state, int frame,
+// Nothing that is simulated gets further than this, in metres or metres a second.
+#define MOST_WAY 1e12
+
+static bool are_finite(const unsigned char* bytes, size_t count, double most) {
+  for (size_t i = 0; i < count; ++i) {
+    double number;
+    memcpy(&number, bytes + i * sizeof number, sizeof number);
+    if (!(fabs(number) <= most)) return false;
+  }
+  return true;
+}
+
+static bool floats_are_finite(const unsigned char* bytes, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    float number;
+    memcpy(&number, bytes + i * sizeof number, sizeof number);
+    if (!isfinite((double)number)) return false;
+  }
+  return true;
+}
+
+// All numbers of a touch follow its partner.
+static bool touches_are_finite(const unsigned char* bytes, size_t count) {
+  size_t first = offsetof(sn_touch_memory, pressure), size = sizeof(sn_touch_memory);
+  for (size_t i = 0; i < count; ++i) {
+    if (!are_finite(bytes + i * size + first, (size - first) / sizeof(double), DBL_MAX))
+      return false;
+  }
+  return true;
+}
+
+static bool facets_are_finite(const unsigned char* bytes, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    if (!floats_are_finite(bytes + i * sizeof(sn_facet_memory) + offsetof(sn_facet_memory, slack),
+                           2)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool part_is_sound(payload_part part, const unsigned char* bytes) {
+  switch (part.kind) {
+    case PAYLOAD_WAYS:
+      return are_finite(bytes, part.size / sizeof(double), MOST_WAY);
+    case PAYLOAD_NUMBERS:
+      return are_finite(bytes, part.size / sizeof(double), DBL_MAX);
+    case PAYLOAD_FLOATS:
+      return floats_are_finite(bytes, part.size / sizeof(float));
+    case PAYLOAD_TOUCHES:
+      return touches_are_finite(bytes, part.size / sizeof(sn_touch_memory));
+    case PAYLOAD_FACETS:
+      return facets_are_finite(bytes, part.size / sizeof(sn_facet_memory));
+    default:
+      return true;
+  }
+}
+
+bool sn_state_read_payload(const sn_model* model, sn_state* state, int frame,
                            const unsigned char* bytes) {
   payload_part parts[PAYLOAD_PARTS];
   list_payload(model, state, parts);
+  const unsigned char* at = bytes;
+  for (int i = 0; i < PAYLOAD_PARTS; at += parts[i++].size) {
+    if (!part_is_sound(parts[i], at)) return false;
+  }
   for (int i = 0; i < PAYLOAD_PARTS; bytes += parts[i++].size) {
     if (parts[i].size) memcpy(parts[i].at, bytes, parts[i].size);
   }
   state->frame = frame;
   state->solved = true;
   sn_pose_restore(model, state, frame);
+  return true;
 }

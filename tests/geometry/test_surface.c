@@ -505,6 +505,54 @@ static void only_open_surfaces_have_a_rim(void** unused) {
   assert_true(fabs(rim_of(shape_hemisphere(zero, 1, 64)) - 2 * SHAPE_PI) < 0.02);
 }
 
+// Six sheets with gaps between them: no side of any tells which way is out.
+static void flat_patches_keep_the_side_they_were_given(void** unused) {
+  (void)unused;
+  sn_random random = sn_random_seeded(5);
+  sn_mesh box = {0};
+  for (int side = 0; side < 6; ++side) {
+    int axis = side / 2, sign = side % 2 ? -1 : 1;
+    sn_vec3 out = sn_v3(axis == 0 ? sign : 0, axis == 1 ? sign : 0, axis == 2 ? sign : 0);
+    sn_vec3 a = sn_v3(out.y, out.z, out.x), b = sn_cross(out, a);
+    sn_vec3 corner = sn_sub(sn_sub(out, a), b);
+    sn_mesh sheet = shape_sheet(corner, sn_scale(2, a), sn_scale(2, b), 6);
+    for (uint32_t v = 0; v < sheet.vertex_count; ++v) {
+      double* p = sheet.positions + 3 * (size_t)v;
+      sn_store3(p, sn_madd(sn_load3(p), 0.005, shape_random_point(&random)));
+    }
+    box = side == 0 ? sheet : shape_join(box, sheet);
+  }
+  prepared p;
+  prepare(&p, box);
+  assert_int_equal(p.surface.report.flipped_triangles, 0);
+  assert_true(fabs(p.surface.volume - 8) < 0.1);
+  unprepare(&p);
+}
+
+// More shells than are judged one by one: most apart, a few within a large one, every third inside out.
+static void of_many_shells_those_that_are_inside_out_are_turned(void** unused) {
+  (void)unused;
+  sn_vec3 zero = {0, 0, 0};
+  sn_mesh all = shape_sphere(zero, 3, 24);
+  int apart = 0, cavities = 0;
+  for (int i = 0; i < 300; ++i) {
+    sn_vec3 centre =
+        i < 6 ? sn_v3(i % 2 ? 1 : -1, i / 2 % 3 - 1, 0) : sn_v3(10 + i % 20, i / 20, 0);
+    sn_mesh shell = shape_sphere(centre, 0.25, 4);
+    if (i % 3 == 0) shape_flip(&shell, 0, shell.triangle_count);
+    cavities += i < 6 && i % 3 == 0;
+    apart += i >= 6 && i % 3 == 0;
+    all = shape_join(all, shell);
+  }
+  prepared p;
+  prepare(&p, all);
+  sn_mesh one = shape_sphere(zero, 0.25, 4);
+  assert_int_equal(p.surface.report.flipped_triangles, (uint32_t)apart * one.triangle_count);
+  assert_int_equal(cavities, 2);
+  sn_mesh_destroy(&one);
+  unprepare(&p);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_sound_surface_is_left_as_it_is),
@@ -528,6 +576,8 @@ int main(void) {
       cmocka_unit_test(defective_files_are_turned_as_they_need),
       cmocka_unit_test(failing_allocations_are_survived),
       cmocka_unit_test(only_open_surfaces_have_a_rim),
+      cmocka_unit_test(flat_patches_keep_the_side_they_were_given),
+      cmocka_unit_test(of_many_shells_those_that_are_inside_out_are_turned),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
