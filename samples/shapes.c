@@ -121,16 +121,18 @@ static void add_faces(const bar_grid* grid, int axis, int* numbers, sn_mesh* mes
   }
 }
 
-static sn_status make_bar(sn_mesh* mesh, sn_error* err) {
-  bar_grid grid = {{80, 5, 5}, 0.0125};
-  const int last[3] = {grid.squares[0], grid.squares[1], grid.squares[2]};
-  size_t places = 1 + (size_t)place_number(&grid, last);
+// The surface of a box of squares; `bend`, unless NULL, moves its vertices.
+static sn_status make_box(const bar_grid* grid, void (*bend)(double* position), sn_mesh* mesh,
+                          sn_error* err) {
+  const int last[3] = {grid->squares[0], grid->squares[1], grid->squares[2]};
+  size_t places = 1 + (size_t)place_number(grid, last);
   int* numbers = calloc(places, sizeof *numbers);  // + 1; 0: no vertex yet
   sn_mesh draft = {.positions = malloc(3 * places * sizeof(double)),
                    .triangles = malloc(12 * places * sizeof(uint32_t))};
   sn_status status = SN_ERR_MEMORY;
   if (numbers && draft.positions && draft.triangles) {
-    for (int axis = 0; axis < 3; ++axis) add_faces(&grid, axis, numbers, &draft);
+    for (int axis = 0; axis < 3; ++axis) add_faces(grid, axis, numbers, &draft);
+    for (uint32_t v = 0; v < draft.vertex_count && bend; ++v) bend(draft.positions + 3 * (size_t)v);
     status = sn_mesh_from_arrays(draft.positions, draft.vertex_count, draft.triangles,
                                  draft.triangle_count, mesh, err);
   } else {
@@ -140,6 +142,34 @@ static sn_status make_bar(sn_mesh* mesh, sn_error* err) {
   free(draft.positions);
   free(draft.triangles);
   return status;
+}
+
+static sn_status make_bar(sn_mesh* mesh, sn_error* err) {
+  return make_box(&(bar_grid){{80, 5, 5}, 0.0125}, NULL, mesh, err);
+}
+
+// Two cells of its scene thick, as is the next.
+static sn_status make_sheet(sn_mesh* mesh, sn_error* err) {
+  return make_box(&(bar_grid){{48, 2, 48}, 0.0125}, NULL, mesh, err);
+}
+
+// Forehead, nose and chin of a face that looks up.
+static void bend_to_face(double* p) {
+  static const double BUMPS[][5] = {// x, z, width, length, height
+                                    {0, 0.01, 0.02, 0.035, 0.045},
+                                    {0, 0.13, 0.04, 0.03, 0.02},
+                                    {-0.06, -0.03, 0.025, 0.02, -0.015},
+                                    {0.06, -0.03, 0.025, 0.02, -0.015}};
+  double x = p[0] / 0.19, z = p[2] / 0.24;
+  p[1] += 0.13 * (1 - x * x) * (1 - z * z);
+  for (size_t i = 0; i < COUNT(BUMPS); ++i) {
+    double a = (p[0] - BUMPS[i][0]) / BUMPS[i][2], b = (p[2] - BUMPS[i][1]) / BUMPS[i][3];
+    p[1] += BUMPS[i][4] * exp(-a * a - b * b);
+  }
+}
+
+static sn_status make_face(sn_mesh* mesh, sn_error* err) {
+  return make_box(&(bar_grid){{36, 2, 46}, 0.01}, bend_to_face, mesh, err);
 }
 
 // Rings along x
@@ -276,6 +306,8 @@ static const shape_row shapes[] = {
     {"shoulder", shoulder, COUNT(shoulder), 0.03, 0.013, NULL},
     {"carrot", carrot, COUNT(carrot), 0.02, 0.009, NULL},
     {"bar", NULL, 0, 0, 0, make_bar},
+    {"sheet", NULL, 0, 0, 0, make_sheet},
+    {"face", NULL, 0, 0, 0, make_face},
     {"bowtie", NULL, 0, 0, 0, make_bow_tie},
     {"tube", NULL, 0, 0, 0, make_tube},
     {"spikes", NULL, 0, 0, 0, make_spikes},

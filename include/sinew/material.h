@@ -29,6 +29,15 @@ typedef struct sn_material {
   double numbers[SN_LAW_NUMBERS];  ///< the law's own; what they are is in its file
 } sn_material;
 
+/// Laws of fibres that are stretched and not active.
+typedef enum sn_fiber_law {
+  SN_FIBER_ZAJAC,      ///< muscle
+  SN_FIBER_HOLZAPFEL,  ///< collagen: skin, walls of vessels, fascia
+  SN_FIBER_LAW_COUNT
+} sn_fiber_law;
+
+#define SN_FIBER_NUMBERS 2
+
 /// An entry of the material library: what a name in a scene stands for.
 typedef struct sn_library_material {
   const char* name;

@@ -78,17 +78,19 @@ typedef struct sn_where {
 /// Kinds of sn_scramble.
 typedef enum sn_scramble_kind {
   SN_SCRAMBLE_NONE,
-  SN_SCRAMBLE_POINT,   ///< every node at the centre
-  SN_SCRAMBLE_LINE,    ///< on the x axis through the centre
-  SN_SCRAMBLE_PLANE,   ///< on the plane y = centre
-  SN_SCRAMBLE_MIRROR,  ///< mirrored in the plane x = centre
-  SN_SCRAMBLE_RANDOM   ///< anywhere within `amount` body sizes of the centre
+  SN_SCRAMBLE_POINT,    ///< every node at the centre
+  SN_SCRAMBLE_LINE,     ///< on the x axis through the centre
+  SN_SCRAMBLE_PLANE,    ///< on the plane y = centre
+  SN_SCRAMBLE_MIRROR,   ///< mirrored in the plane x = centre
+  SN_SCRAMBLE_RANDOM,   ///< anywhere within `amount` body sizes of the centre
+  SN_SCRAMBLE_PERMUTE,  ///< every node at the rest place of another
+  SN_SCRAMBLE_SCALE     ///< `amount` times as large, about the centre
 } sn_scramble_kind;
 
 /// A start state to recover from, for tests of robustness.
 typedef struct sn_scramble {
   sn_scramble_kind kind;
-  double amount;  ///< body sizes (longest side of the box), RANDOM. Default 1.
+  double amount;  ///< body sizes (longest side of the box), RANDOM; factor, SCALE. Default 1.
   uint64_t seed;  ///< Default 1.
 } sn_scramble;
 
@@ -316,6 +318,8 @@ typedef struct sn_muscle_desc {
   double passive;     ///< factor on the tension of the stretched fibre at rest. Default 1.
   double tendon;      ///< share of the length that is tendon at either end. Default 0.
   double stiffness;   ///< of tendon, Pa. Default 3e6.
+  sn_fiber_law law;   ///< of fibres that are not active. Default ZAJAC.
+  double numbers[SN_FIBER_NUMBERS];  ///< the law's own; what they are is in its file
 } sn_muscle_desc;
 
 /// How the linear system of a Newton step is solved.
@@ -326,7 +330,9 @@ typedef enum sn_linear_solver {
   SN_LINEAR_MULTIGRID_ONLY,  ///< V-cycles without CG
   SN_LINEAR_MINRES,          ///< the minimal residual method with one V-cycle an iteration
   SN_LINEAR_QMR,             ///< symmetric QMR without preconditioner
-  SN_LINEAR_MACROBLOCK  ///< CG on the interface of blocks of 16 x 8 x 8 cells that are solved directly
+  SN_LINEAR_MACROBLOCK,      ///< CG on the interface of blocks of 16 x 8 x 8 cells, solved directly
+  SN_LINEAR_DIRECT,  ///< CG with a factor of the whole: blocks within blocks, cut by the body's shape
+  SN_LINEAR_AUTO     ///< multigrid, or what is faster where a body is thin; says what it picked
 } sn_linear_solver;
 
 /// What preconditions the interface of macroblocks.
@@ -358,6 +364,8 @@ typedef struct sn_multigrid_opts {
   double damping;        ///< of Jacobi; 0 = automatic, the default.
   int degree;            ///< of Chebyshev, 1 to 8. Default 3.
   sn_coarsest coarsest;  ///< cholesky, or 16 Jacobi iterations. Default cholesky.
+  int exact;  ///< level that is solved directly, 1 = the body's own cells, and no coarser one is
+              ///< visited; 0 = none, the default
 } sn_multigrid_opts;
 
 /// How time goes on in a dynamic scene.

@@ -103,7 +103,10 @@ typedef struct sn_study_opts {
   bool here;         ///< linearise at the state's displacements, not at rest
   int max;           ///< iterations, >= 1
   double tolerance;  ///< of the relative residual; 0 runs all iterations
-  double amount;     ///< free nodes start at random places within this distance, m
+  /// Stop by the residual that the method itself goes by. With kept pressures that is the one of
+  /// displacements and pressures together, of which |K x - b| may be a thousand times as much.
+  bool own_residual;
+  double amount;  ///< free nodes start at random places within this distance, m
   uint64_t seed;
   const double* start;  ///< or at these (3 a node, in the order of the bodies); NULL: at random
   /// Called after each iteration with the largest displacement left, over that of the start; may be

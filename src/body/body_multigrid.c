@@ -120,7 +120,7 @@ static bool is_worth_having(const sn_octree* coarse, const sn_octree* fine) {
 sn_status sn_hierarchy_build(const sn_body* body, sn_pool* pool, sn_arena* arena, sn_arena* scratch,
                              sn_hierarchy* hierarchy, sn_error* err) {
   sn_grid* first = &hierarchy->grids[0];
-  *hierarchy = (sn_hierarchy){.count = 1};
+  *hierarchy = (sn_hierarchy){.count = 1, .solved = -1};
   first->tree = &body->tree;
   first->families = &body->families;
   first->flesh = body->flesh;
@@ -140,6 +140,14 @@ sn_status sn_hierarchy_build(const sn_body* body, sn_pool* pool, sn_arena* arena
         add_coarser(hierarchy->count == 1 ? body : NULL, fine, pool, arena, scratch, coarse, err));
     hierarchy->count++;
   }
+  return SN_OK;
+}
+
+sn_status sn_hierarchy_dissect(sn_hierarchy* hierarchy, int solved, sn_arena* arena,
+                               sn_arena* scratch, sn_error* err) {
+  const sn_grid* grid = &hierarchy->grids[solved];
+  SN_TRY(sn_dissection_plan(grid->tree, grid->held, arena, scratch, &hierarchy->dissection, err));
+  hierarchy->solved = solved;
   return SN_OK;
 }
 
@@ -237,11 +245,27 @@ sn_status sn_body_multigrid_add_macroblocks(sn_body_multigrid* multigrid, sn_int
                                     &multigrid->macroblocks, err);
 }
 
+static void solve_directly(void* ctx, sn_pool* pool, const float* b, float* x) {
+  sn_dissected_solve(ctx, pool, b, x);
+}
+
+sn_status sn_body_multigrid_add_direct(sn_body_multigrid* multigrid, sn_pool* pool, sn_arena* arena,
+                                       sn_error* err) {
+  int solved = multigrid->hierarchy->solved;
+  SN_TRY(sn_dissected_create(&multigrid->hierarchy->dissection,
+                             multigrid->levels[solved].blocks.capacity, pool, arena,
+                             &multigrid->dissected, err));
+  multigrid->mg.solve = solve_directly;
+  multigrid->mg.solve_ctx = &multigrid->dissected;
+  multigrid->mg.solved = solved;
+  return SN_OK;
+}
+
 static void cell_matrices(const void* ctx, const uint32_t cells[SN_BLOCK_LANES],
                           const uint8_t flips[SN_BLOCK_LANES],
                           float K[SN_CORNER_PAIRS][9][SN_BLOCK_LANES]) {
-  const sn_grid_work* finest = ctx;
-  sn_flesh_cell_matrices(&finest->grid->flesh, finest->flesh, cells, flips, K);
+  const sn_grid_work* level = ctx;
+  sn_flesh_cell_matrices(&level->grid->flesh, level->flesh, cells, flips, K);
 }
 
 void sn_body_multigrid_factor(sn_body_multigrid* multigrid, sn_pool* pool) {
@@ -261,7 +285,9 @@ void sn_body_multigrid_ease(sn_body_multigrid* multigrid, bool eased) {
 }
 
 void sn_body_multigrid_update(sn_body_multigrid* multigrid, sn_pool* pool, sn_fit fit) {
-  for (int l = 0; l < multigrid->hierarchy->count; ++l) {
+  bool direct = multigrid->mg.solve != NULL;
+  int count = direct ? multigrid->mg.solved + 1 : multigrid->hierarchy->count;
+  for (int l = 0; l < count; ++l) {
     sn_grid_work* work = &multigrid->grids[l];
     sn_mg_level* level = &multigrid->levels[l];
     const sn_flesh* flesh = &work->grid->flesh;
@@ -275,8 +301,13 @@ void sn_body_multigrid_update(sn_body_multigrid* multigrid, sn_pool* pool, sn_fi
       multigrid->more[i]->bound(multigrid->more[i]->ctx, pool, l, level);
     }
     if (l == 0 && multigrid->has_macroblocks) sn_macroblocks_mark(&multigrid->macroblocks, level);
+    if (direct && l == multigrid->mg.solved) sn_dissected_mark(&multigrid->dissected, level);
     sn_flesh_diagonal_f(flesh, pool, work->flesh, SN_HESSIAN_DEFINITE, level->r);
     sn_mg_set_diagonal(level, pool);
+  }
+  if (direct) {
+    sn_block_cells cells = {cell_matrices, &multigrid->grids[multigrid->mg.solved]};
+    sn_dissected_factor(&multigrid->dissected, pool, &cells);
   }
   sn_mg_update(&multigrid->mg, pool, fit == SN_FIT_FRAME);
   if (multigrid->has_macroblocks && !multigrid->rests) sn_body_multigrid_factor(multigrid, pool);

@@ -4,6 +4,7 @@
 #define SN_BODY_BODY_MULTIGRID_H
 
 #include "body/body.h"
+#include "solve/dissection.h"
 #include "solve/macroblocks.h"
 #include "solve/multigrid.h"
 #include "solve/preconditioner.h"
@@ -29,7 +30,13 @@ typedef struct sn_hierarchy {
   sn_grid grids[SN_MAX_MG_LEVELS];
   int count;
   sn_macroblocks macroblocks;  // of the first; none unless asked for
+  sn_dissection dissection;    // of level `solved`
+  int solved;                  // the level that is solved directly; -1: none
 } sn_hierarchy;
+
+// Level `solved` is to be solved directly. The levels must have been built.
+sn_status sn_hierarchy_dissect(sn_hierarchy* hierarchy, int solved, sn_arena* arena,
+                               sn_arena* scratch, sn_error* err);
 
 sn_status sn_hierarchy_build(const sn_body* body, sn_pool* pool, sn_arena* arena, sn_arena* scratch,
                              sn_hierarchy* hierarchy, sn_error* err);
@@ -66,6 +73,7 @@ typedef struct sn_body_multigrid {
   sn_mg_level levels[SN_MAX_MG_LEVELS];
   sn_macroblocks_work macroblocks;
   bool has_macroblocks, rests;  // resting ones are not factored
+  sn_dissected dissected;       // where a level is solved directly
 } sn_body_multigrid;
 
 // `flesh` is the work of the body's own term. From now on, whenever that is linearised, the gradients
@@ -75,6 +83,9 @@ sn_status sn_body_multigrid_create(const sn_body* body, sn_flesh_work* flesh,
                                    float* scratch, sn_arena* arena, sn_body_multigrid* multigrid,
                                    sn_error* err);
 
+// From now on updates factor the level that the hierarchy has dissected, and cycles solve it.
+sn_status sn_body_multigrid_add_direct(sn_body_multigrid* multigrid, sn_pool* pool, sn_arena* arena,
+                                       sn_error* err);
 // From now on updates factor the hierarchy's macroblocks, for sn_macroblocks_apply.
 sn_status sn_body_multigrid_add_macroblocks(sn_body_multigrid* multigrid, sn_interface interface,
                                             sn_pool* pool, sn_arena* arena, sn_error* err);

@@ -1,6 +1,7 @@
 #include "body/muscles.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "body/fiber_field.h"
 #include "math/vec.h"
@@ -24,7 +25,9 @@ sn_status sn_muscles_prepare(const sn_scene* scene, uint32_t index, sn_arena* ar
     if (desc->body != index) continue;
     sn_muscle* muscle = &muscles->items[at++];
     *muscle = (sn_muscle){.desc = desc, .number = i};
-    muscle->fiber = (sn_fiber){desc->max_stress, desc->optimal, desc->passive, desc->stiffness};
+    muscle->fiber =
+        (sn_fiber){desc->max_stress, desc->optimal, desc->passive, desc->stiffness, desc->law, {0}};
+    memcpy(muscle->fiber.numbers, desc->numbers, sizeof muscle->fiber.numbers);
     SN_TRY(sn_surface_prepare(&desc->mesh, arena, scratch, &muscle->surface, err));
     SN_CHECK(muscle->surface.triangle_count > 0, err, SN_ERR_INPUT,
              "%s: no triangle has an area; expected a closed surface", desc->surface);

@@ -384,6 +384,7 @@ static void measure(void* ctx, size_t begin, size_t end) {
       part.rest += h * h * h;
     }
     part.inverted += J <= 0;
+    part.ruined += !(J * SN_RUINED > 1 && J < SN_RUINED);
     if (J < part.min_j) part.min_j = J;
   }
   job->parts[begin / job->block_size] = part;
@@ -401,6 +402,7 @@ sn_flesh_measure sn_flesh_get_measure(const sn_flesh* flesh, sn_pool* pool, cons
     all.volume += job.parts[b].volume;
     all.rest += job.parts[b].rest;
     all.inverted += job.parts[b].inverted;
+    all.ruined += job.parts[b].ruined;
     if (job.parts[b].min_j < all.min_j) all.min_j = job.parts[b].min_j;
   }
   return all;

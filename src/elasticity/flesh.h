@@ -116,11 +116,15 @@ typedef struct sn_point_tangents {
   float bulk, hourglass;
 } sn_point_tangents;
 
+// Factor on a cell's volume, up or down, that no flesh survives.
+#define SN_RUINED 8.0
+
 typedef struct sn_flesh_measure {
   double volume;  // m3; of cut cells what is inside counts
   double rest;    // the same at rest
   double min_j;   // smallest det F at the centre of a cell, of a cut one the mean inside
   uint64_t inverted;
+  uint64_t ruined;  // and cells of less than 1 / SN_RUINED or more than SN_RUINED of their volume
 } sn_flesh_measure;
 
 sn_flesh sn_flesh_make(const sn_octree* tree, const sn_families* families, sn_tissue tissue);

@@ -7,6 +7,7 @@
 #include "io/scene_motion.h"
 #include "io/scene_names.h"
 #include "io/scene_table.h"
+#include "material/fiber.h"
 #include "math/vec.h"
 
 // Fibres
@@ -125,6 +126,47 @@ static sn_status read_activation(sn_reader* r, const sn_place* at, json_t* owner
   return sn_value_number(r, at, value, field->range, &muscle->activation[0].value);
 }
 
+// The law of fibres that are not active
+
+#define LAW_TEXT "the name of a law or {\"model\": \"holzapfel\", \"k1\": Pa, \"k2\": number}"
+
+#define LAW_OF(ID, file, name, ...) {name, SN_FIBER_##ID},
+static const sn_choice laws[] = {SN_FIBER_TABLE(LAW_OF)};
+static const sn_field law_field = {"model", "\"zajac\"", sn_read_choice, AT(sn_muscle_desc, law),
+                                   CHOICES(laws)};
+
+// A name is short for an object with that model; what keys it may have depends on the law.
+static sn_status read_law(sn_reader* r, const sn_place* at, json_t* owner, const sn_field* field,
+                          void* target) {
+  sn_muscle_desc* muscle = target;
+  json_t* value = json_object_get(owner, field->key);
+  if (json_is_string(value)) {
+    const sn_field named = {field->key, NULL, sn_read_choice, AT(sn_muscle_desc, law),
+                            CHOICES(laws)};
+    SN_TRY(sn_read_choice(r, at, owner, &named, muscle));
+    value = json_pack("{s:O}", "model", value);
+    SN_TRY(sn_read_replace(r, owner, field->key, value));
+  } else if (json_object_get(value, "model")) {
+    sn_place model_at = sn_place_key(at, "model");
+    SN_TRY(sn_read_choice(r, &model_at, value, &law_field, muscle));
+  }
+  sn_field fields[1 + SN_FIBER_NUMBERS] = {law_field};
+  char presets[SN_FIBER_NUMBERS][32];
+  size_t count = 1;
+  const sn_law_number* numbers = sn_fiber_law_numbers(muscle->law);
+  for (size_t i = 0; i < SN_FIBER_NUMBERS && numbers[i].name; ++i) {
+    sn_number_to_text(numbers[i].usual, presets[i]);
+    fields[count++] =
+        (sn_field){.key = numbers[i].name,
+                   .preset = presets[i],
+                   .read = sn_read_number,
+                   .offset = offsetof(sn_muscle_desc, numbers) + i * sizeof *muscle->numbers,
+                   FROM_TO(numbers[i].least, numbers[i].most)};
+  }
+  const sn_table table = {LAW_TEXT, fields, count, NULL};
+  return sn_value_object(r, at, value, &table, muscle);
+}
+
 // The whole
 
 // Ends belong to "solve".
@@ -154,6 +196,7 @@ static const sn_field muscle_fields[] = {
     {"passive", "1", sn_read_number, AT(sn_muscle_desc, passive), FROM_TO(0, 1e3)},
     {"tendon", "0", sn_read_number, AT(sn_muscle_desc, tendon), FROM_BELOW(0, 0.5)},
     {"stiffness", "3000000", sn_read_number, AT(sn_muscle_desc, stiffness), FROM_TO(0, 1e12)},
+    {"law", "\"zajac\"", read_law, .offset = 0},
 };
 const sn_table sn_muscle_table = {"a muscle {\"mesh\": \"mesh.obj\", \"activation\": 1}",
                                   TABLE(muscle_fields), finish_muscle};

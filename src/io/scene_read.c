@@ -146,11 +146,11 @@ static sn_status read_plain_vector(sn_reader* r, const sn_place* at, json_t* own
                          (sn_vec3*)((char*)target + field->offset));
 }
 
-static const sn_choice scrambles[] = {{"point", SN_SCRAMBLE_POINT},
-                                      {"line", SN_SCRAMBLE_LINE},
-                                      {"plane", SN_SCRAMBLE_PLANE},
-                                      {"mirror", SN_SCRAMBLE_MIRROR},
-                                      {"random", SN_SCRAMBLE_RANDOM}};
+static const sn_choice scrambles[] = {
+    {"point", SN_SCRAMBLE_POINT},   {"line", SN_SCRAMBLE_LINE},
+    {"plane", SN_SCRAMBLE_PLANE},   {"mirror", SN_SCRAMBLE_MIRROR},
+    {"random", SN_SCRAMBLE_RANDOM}, {"permute", SN_SCRAMBLE_PERMUTE},
+    {"scale", SN_SCRAMBLE_SCALE}};
 static const sn_field scramble_fields[] = {
     {"kind", NULL, sn_read_choice, AT(sn_scramble, kind), CHOICES(scrambles)},
     {"amount", "1", sn_read_number, AT(sn_scramble, amount), FROM_TO(0, 1e6)},
@@ -464,6 +464,7 @@ static const sn_field multigrid_fields[] = {
     {"degree", "3", sn_read_integer, AT(sn_solver_opts, multigrid.degree), FROM_TO(1, 8)},
     {"coarsest", "\"cholesky\"", sn_read_choice, AT(sn_solver_opts, multigrid.coarsest),
      CHOICES(coarsest_solvers)},
+    {"exact", "0", sn_read_integer, AT(sn_solver_opts, multigrid.exact), FROM_TO(0, 20)},
 };
 static const sn_table multigrid_table = {"{\"smoother\": \"auto\", \"coarsest\": \"cholesky\"}",
                                          TABLE(multigrid_fields), NULL};
@@ -475,7 +476,8 @@ static const sn_choice linear_solvers[] = {{"multigrid", SN_LINEAR_MULTIGRID},
                                            {"minres", SN_LINEAR_MINRES},
                                            {"qmr", SN_LINEAR_QMR},
                                            {"macroblock", SN_LINEAR_MACROBLOCK},
-                                           {"auto", SN_LINEAR_MULTIGRID}};
+                                           {"direct", SN_LINEAR_DIRECT},
+                                           {"auto", SN_LINEAR_AUTO}};
 static const sn_choice interfaces[] = {{"multigrid", SN_MACROBLOCK_MULTIGRID},
                                        {"jacobi", SN_MACROBLOCK_JACOBI},
                                        {"none", SN_MACROBLOCK_NONE}};
@@ -508,12 +510,13 @@ static const sn_field solver_fields[] = {
 static sn_status finish_solver(sn_reader* r, const sn_place* at, json_t* object, void* target) {
   const sn_solver_opts* solver = target;
   bool able = solver->linear == SN_LINEAR_MULTIGRID || solver->linear == SN_LINEAR_MINRES ||
-              solver->linear == SN_LINEAR_QMR || solver->linear == SN_LINEAR_MACROBLOCK;
+              solver->linear == SN_LINEAR_QMR || solver->linear == SN_LINEAR_MACROBLOCK ||
+              solver->linear == SN_LINEAR_DIRECT || solver->linear == SN_LINEAR_AUTO;
   if (solver->pressure != SN_PRESSURE_KEPT || able) return SN_OK;
   sn_place pressure_at = sn_place_key(at, "pressure");
   return sn_read_mismatch(r, &pressure_at, json_object_get(object, "pressure"),
                           "\"auto\" or \"condensed\": pressures are kept by \"linear\" "
-                          "\"multigrid\", \"macroblock\", \"minres\" and \"qmr\" only");
+                          "\"multigrid\", \"macroblock\", \"direct\", \"minres\" and \"qmr\" only");
 }
 
 static const sn_table solver_table = {"{\"newton\": {...}, \"krylov\": {...}, \"threads\": 0}",

@@ -1,9 +1,19 @@
-// Three curves of x, the stretch over the best one. The first two are those of Zajac as Blemker, Pinsky and
-// Delp (2005) write them and Lee, Sifakis and Terzopoulos (2009) use them, with their kinks taken out: a
-// tension with a continuous slope is what Newton's method likes.
+// What is active, what is only stretched (by a law of fiber_table.h), and tendon. The curves of muscle are
+// those of Zajac as Blemker, Pinsky and Delp (2005) write them and Lee, Sifakis and Terzopoulos (2009) use
+// them, with their kinks taken out: a tension with a continuous slope is what Newton's method likes.
 #include "material/fiber.h"
 
+#include "math/elementary.h"
 #include "math/vec.h"
+
+// From the end of a curve on, further by `more`, its tension is a straight line.
+static void go_on_straight(sn_fiber_point* p, double more) {
+  p->energy += more * (p->tension + 0.5 * more * p->slope);
+  p->tension += more * p->slope;
+}
+
+#include "material/holzapfel_impl.h"
+#include "material/zajac_impl.h"
 
 // A curve with its integral and its slope.
 typedef struct curve {
@@ -15,12 +25,6 @@ typedef struct curve {
 #define ACTIVE_REACH 0.6
 #define ACTIVE_JOINT (5.0 / 12)
 #define ACTIVE_FOOT (100.0 / 11)
-
-// Passive: A s^2 + B s^3 of s = x - 1 > 0, linear from 0.4 on; there it has value and slope of the usual
-// 0.05 (e^(6.6 s) - 1), which itself starts with a slope of 0.33.
-#define PASSIVE_JOINT 0.4
-#define PASSIVE_A 0.639
-#define PASSIVE_B 8.569
 
 // Tendon: fibres that are wavy at rest straighten over the first 2 %, then it is linear.
 #define TENDON_TOE 0.02
@@ -46,35 +50,34 @@ static curve active(double x) {
   return (curve){whole - c.integral, c.value, -c.slope};
 }
 
-static curve passive(double x) {
-  double s = x - 1;
-  if (s <= 0) return (curve){0, 0, 0};
-  double t = s < PASSIVE_JOINT ? s : PASSIVE_JOINT, more = s - t;
-  curve c = {t * t * t * (PASSIVE_A / 3 + PASSIVE_B / 4 * t), t * t * (PASSIVE_A + PASSIVE_B * t),
-             t * (2 * PASSIVE_A + 3 * PASSIVE_B * t)};
-  c.integral += more * (c.value + 0.5 * more * c.slope);
-  c.value += more * c.slope;
-  return c;
+static sn_fiber_point tendon(double l) {
+  double s = l - 1;
+  if (s <= 0) return (sn_fiber_point){0, 0, 0};
+  double t = s < TENDON_TOE ? s : TENDON_TOE;
+  sn_fiber_point p = {t * t * t / (6 * TENDON_TOE), t * t / (2 * TENDON_TOE), t / TENDON_TOE};
+  go_on_straight(&p, s - t);
+  return p;
 }
 
-static curve tendon(double l) {
-  double s = l - 1;
-  if (s <= 0) return (curve){0, 0, 0};
-  double t = s < TENDON_TOE ? s : TENDON_TOE, more = s - t;
-  curve c = {t * t * t / (6 * TENDON_TOE), t * t / (2 * TENDON_TOE), t / TENDON_TOE};
-  c.integral += more * (c.value + 0.5 * more * c.slope);
-  c.value += more * c.slope;
-  return c;
+#define PASSIVE_CASE(ID, file, ...) \
+  case SN_FIBER_##ID:               \
+    return file##_fiber(fiber, l);
+static sn_fiber_point passive(const sn_fiber* fiber, double l) {
+  switch (fiber->law) {
+    SN_FIBER_TABLE(PASSIVE_CASE)
+    default:
+      return (sn_fiber_point){0, 0, 0};
+  }
 }
 
 sn_fiber_point sn_fiber_evaluate(const sn_fiber* fiber, sn_fiber_state state, double l) {
-  double x = l / fiber->optimal, muscle = (1 - state.tendon) * fiber->max_stress;
-  curve a = active(x), p = passive(x), t = tendon(l);
-  double wa = muscle * state.activation, wp = muscle * fiber->passive;
-  double wt = state.tendon * fiber->tendon;
-  return (sn_fiber_point){fiber->optimal * (wa * a.integral + wp * p.integral) + wt * t.integral,
-                          wa * a.value + wp * p.value + wt * t.value,
-                          (wa * a.slope + wp * p.slope) / fiber->optimal + wt * t.slope};
+  double muscle = 1 - state.tendon, wa = muscle * fiber->max_stress * state.activation;
+  double wp = muscle * fiber->passive, wt = state.tendon * fiber->tendon;
+  curve a = active(l / fiber->optimal);
+  sn_fiber_point p = passive(fiber, l), t = tendon(l);
+  return (sn_fiber_point){wa * fiber->optimal * a.integral + wp * p.energy + wt * t.energy,
+                          wa * a.value + wp * p.tension + wt * t.tension,
+                          wa * a.slope / fiber->optimal + wp * p.slope + wt * t.slope};
 }
 
 double sn_fiber_active_energy(const sn_fiber* fiber, double l) {
@@ -96,3 +99,15 @@ void sn_fiber_tangent(const sn_fiber_point* point, sn_vec3 stretched, double sca
   B[4] = more * n.x * n.z;
   B[5] = more * n.y * n.z;
 }
+
+typedef struct row {
+  const char* name;
+  sn_law_number numbers[SN_FIBER_NUMBERS];
+} row;
+
+#define ROW_OF(ID, file, name, ...) [SN_FIBER_##ID] = {name, {__VA_ARGS__}},
+static const row ROWS[SN_FIBER_LAW_COUNT] = {SN_FIBER_TABLE(ROW_OF)};
+
+const char* sn_fiber_law_name(sn_fiber_law law) { return ROWS[law].name; }
+
+const sn_law_number* sn_fiber_law_numbers(sn_fiber_law law) { return ROWS[law].numbers; }

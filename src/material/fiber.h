@@ -6,6 +6,8 @@
 #ifndef SN_MATERIAL_FIBER_H
 #define SN_MATERIAL_FIBER_H
 
+#include "material/fiber_table.h"
+#include "material/law.h"
 #include "math/hessian.h"
 #include "sinew/math.h"
 
@@ -14,6 +16,8 @@ typedef struct sn_fiber {
   double optimal;     // stretch at which it pulls best
   double passive;     // factor on the tension of a fibre that is only stretched
   double tendon;      // stiffness of tendon, Pa
+  sn_fiber_law law;   // of fibres that are only stretched
+  double numbers[SN_FIBER_NUMBERS];
 } sn_fiber;
 
 // What a piece of muscle does of its fibres' powers.
@@ -31,6 +35,11 @@ typedef struct sn_fiber_point {
 sn_fiber_point sn_fiber_evaluate(const sn_fiber* fiber, sn_fiber_state state, double l);
 // d psi / d activation of a piece without tendon, J/m3: what activation costs.
 double sn_fiber_active_energy(const sn_fiber* fiber, double l);
+
+// Its name in a scene.
+const char* sn_fiber_law_name(sn_fiber_law law);
+// SN_FIBER_NUMBERS of them; unused ones have no name.
+const sn_law_number* sn_fiber_law_numbers(sn_fiber_law law);
 
 // Change of the force on v = dF w: B = T/l (I - n n^T) + T' n n^T, as xx yy zz xy xz yz, times `scale`. The
 // definite one has T' lifted to 0. @param stretched F w

@@ -1,7 +1,8 @@
 // Sine and cosine: subtract the nearest multiple of pi/2, held in four parts so that the remainder
 // keeps all its digits (Cody and Waite's method), then the Taylor series on [-pi/4, pi/4].
 // Arctangent: swap and mirror into the octant 0 <= y <= x, turn by the nearest of nine known
-// angles, then the Taylor series on [-1/16, 1/16]. Logarithm and inverse cube root: log_impl.h.
+// angles, then the Taylor series on [-1/16, 1/16]. Exponential: subtract the nearest multiple of ln 2,
+// then the Taylor series. Logarithm and inverse cube root: log_impl.h.
 #include "math/elementary.h"
 
 #include <float.h>
@@ -150,4 +151,20 @@ double sn_inverse_cbrt(double x) {
   if (isinf(x)) return 0.0;
   if (x < DBL_MIN) return 0x1p18 * sn_wide_inverse_cbrt_plain(x * 0x1p54);
   return sn_wide_inverse_cbrt_plain(x);
+}
+
+// x = k ln 2 + r, |r| <= ln 2 / 2, so that e^x - 1 = 2^k (e^r - 1) + (2^k - 1). The first part of ln 2 has 32
+// bits: its product with k is exact.
+double sn_expm1(double x) {
+  if (isnan(x) || x < -40) return isnan(x) ? x : -1;
+  if (x > 710) return INFINITY;
+  double k = rint(x * 0x1.71547652b82fep+0);
+  pair r = subtract_exactly(x - k * 0x1.62e42fee00000p-1, k * 0x1.a39ef35793c76p-33);
+  // (e^h - 1 - h) / h^2 = 1/2! + h/3! + ... + h^12/14!
+  double h = r.hi, sum = 0;
+  for (int n = 14; n >= 2; --n) sum = (1 + h * sum) / n;
+  double change = h + (h * h * sum + r.lo * (1 + h));
+  if (k == 0) return change;
+  double scale = ldexp(1, (int)k - 1);  // half of it: 2^1024 is no number
+  return 2 * (scale * change + (scale - 0.5));
 }

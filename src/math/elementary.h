@@ -1,4 +1,4 @@
-// Sine, cosine, arctangent, logarithm and inverse cube root made here from exactly rounded operations
+// Sine, cosine, arctangent, logarithm, exponential and inverse cube root made here from exactly rounded operations
 // only, so that their bits do not depend on the C library. Errors stay below 1.5 units in the last place
 // (measured).
 #ifndef SN_MATH_ELEMENTARY_H
@@ -13,6 +13,8 @@ double sn_cos(double x);
 double sn_atan2(double y, double x);
 // ln x; minus infinity of 0, NaN below it.
 double sn_ln(double x);
+// e^x - 1 with all its digits near 0; infinity where that is too large.
+double sn_expm1(double x);
 // x^(-1/3); infinity of 0, NaN below it.
 double sn_inverse_cbrt(double x);
 

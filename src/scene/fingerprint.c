@@ -325,6 +325,9 @@ static void add_muscle(hasher* h, const sn_muscle_desc* muscle, uint32_t m) {
   tell(h, "muscles[%u].tendon", m);
   add_double(h, muscle->stiffness);
   tell(h, "muscles[%u].stiffness", m);
+  add_int(h, muscle->law);
+  for (int k = 0; k < SN_FIBER_NUMBERS; ++k) add_double(h, muscle->numbers[k]);
+  tell(h, "muscles[%u].law", m);
 }
 
 static void add_solver(hasher* h, const sn_solver_opts* solver) {
@@ -346,6 +349,7 @@ static void add_solver(hasher* h, const sn_solver_opts* solver) {
   add_double(h, solver->multigrid.damping);
   add_int(h, solver->multigrid.degree);
   add_int(h, solver->multigrid.coarsest);
+  add_int(h, solver->multigrid.exact);
   tell(h, "solver.multigrid");
   add_int(h, solver->integrator);
   tell(h, "solver.integrator");

@@ -116,6 +116,14 @@ static void align_part(const sn_body* body, uint32_t part, double* u) {
   }
 }
 
+void sn_free_parts_place(const sn_body* body, double* u) {
+  for (uint32_t n = 0; n < body->tree.node_count; ++n) {
+    if (body->part_is_held[body->node_parts[n]]) continue;
+    sn_vec3 place = sn_octree_node_place(&body->tree, n);
+    sn_store3(u + 3 * (size_t)n, sn_rigid_displace(&body->desc->initial, place));
+  }
+}
+
 void sn_free_parts_align(const sn_model* model, sn_state* state) {
   for (uint32_t b = 0; b < model->body_count; ++b) {
     const sn_body* body = &model->bodies[b];

@@ -10,7 +10,7 @@
 #define NEGLIGIBLE_STRAIN 1e-6
 
 // What the machine has, or what this process may have of it.
-static double machine_bytes(void) {
+double sn_machine_bytes(void) {
   double bytes = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGE_SIZE);
   FILE* file = fopen("/sys/fs/cgroup/memory.max", "r");
   double limit;
@@ -55,7 +55,7 @@ sn_status sn_scene_estimate(const sn_scene* scene, uint32_t body, double* cells,
            "take %g or more",
            body, desc->cell / unit, axis_cells, SN_MAX_AXIS_CELLS,
            sn_box_size(box) / SN_MAX_AXIS_CELLS / unit);
-  double have = machine_bytes();
+  double have = sn_machine_bytes();
   SN_CHECK(*bytes <= have, err, SN_ERR_INPUT,
            "bodies[%u].cell: %g would need about %.3g cells and %.1f GB, the machine has %.1f GB; "
            "take %.3g or more",
@@ -179,7 +179,7 @@ static sn_status build_bodies(sn_model* model, sn_pool* pool, sn_arena* scratch,
 static sn_status build_hierarchies(sn_model* model, sn_pool* pool, sn_arena* scratch,
                                    sn_error* err) {
   sn_linear_solver linear = model->scene->solver.linear;
-  bool levels = linear == SN_LINEAR_MULTIGRID || linear == SN_LINEAR_MULTIGRID_ONLY ||
+  bool levels = sn_linear_is_multigrid(linear) || linear == SN_LINEAR_MULTIGRID_ONLY ||
                 linear == SN_LINEAR_MINRES || linear == SN_LINEAR_MACROBLOCK;
   if (!levels) return SN_OK;
   size_t held = sn_arena_bytes(model->arena);
@@ -187,6 +187,7 @@ static sn_status build_hierarchies(sn_model* model, sn_pool* pool, sn_arena* scr
   for (uint32_t b = 0; b < model->body_count; ++b) {
     SN_TRY(sn_hierarchy_build(&model->bodies[b], pool, model->arena, scratch,
                               &model->hierarchies[b], err));
+    SN_TRY(sn_choose_direct(model, b, scratch, err));
     if (linear != SN_LINEAR_MACROBLOCK) continue;
     SN_TRY(sn_macroblocks_build(&model->bodies[b].tree, pool, model->arena, scratch,
                                 &model->hierarchies[b].macroblocks, err));

@@ -99,6 +99,8 @@ void sn_pose_finish(const sn_model* model, sn_state* state);
 // Where bones alone would take the flesh from where it is, in memory that Newton's method will use; NULL
 // where there are none.
 const double* sn_pose_lead(const sn_model* model, sn_state* state);
+// Flesh at rest, where bones alone would have taken it; in other memory of Newton's method than sn_pose_lead.
+const double* sn_pose_rest(const sn_model* model, sn_state* state);
 // Poses and targets of a frame without touching displacements or work: after loading a state.
 void sn_pose_restore(const sn_model* model, sn_state* state, double frame);
 
@@ -127,11 +129,23 @@ void sn_contacts_end(const sn_model* model, sn_state* state);
 
 // Give parts that nothing holds the position and orientation of the start pose again.
 void sn_free_parts_align(const sn_model* model, sn_state* state);
+// At rest there, without touching others.
+void sn_free_parts_place(const sn_body* body, double* u);
 // Take net force and torque out of the loads of parts that nothing holds, their weight included.
 void sn_free_parts_balance(const sn_model* model, const sn_body* body, double* forces);
 
 // Memory and functions of the preconditioner that the scene asks for.
 sn_status sn_preconditioner_create(const sn_model* model, sn_state* state, sn_error* err);
+// By CG with a cycle of multigrid, of which a level may be solved directly?
+static inline bool sn_linear_is_multigrid(sn_linear_solver linear) {
+  return linear == SN_LINEAR_MULTIGRID || linear == SN_LINEAR_DIRECT || linear == SN_LINEAR_AUTO;
+}
+
+// Memory of the machine, or what this process may have of it.
+double sn_machine_bytes(void);
+// Which level of a body is solved directly, and the plan for it: as the scene asks, or what pays.
+sn_status sn_choose_direct(sn_model* model, uint32_t body, sn_arena* scratch, sn_error* err);
+
 // Of a scene with macroblocks: what preconditions their interface.
 void sn_preconditioner_set_interface(sn_state* state, sn_macroblock_interface interface);
 

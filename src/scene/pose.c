@@ -251,6 +251,12 @@ sn_status sn_pose_advance(const sn_model* model, sn_state* state, double frame, 
   return SN_OK;
 }
 
+static void keep_held(const sn_model* model, const sn_state* state, double* u) {
+  for (size_t i = 0; i < model->unknown_count; ++i) {
+    if (sn_is_held(model->held, i)) u[i] = state->u[i];
+  }
+}
+
 const double* sn_pose_lead(const sn_model* model, sn_state* state) {
   double* led = state->newton.step;
   bool any = false;
@@ -265,10 +271,21 @@ const double* sn_pose_lead(const sn_model* model, sn_state* state) {
       sn_vector_copy(state->pool, 3 * (size_t)body->tree.node_count, u, led + body->begin);
     }
   }
-  for (size_t i = 0; i < model->unknown_count; ++i) {
-    if (sn_is_held(model->held, i)) led[i] = state->u[i];
-  }
+  keep_held(model, state, led);
   return led;
+}
+
+const double* sn_pose_rest(const sn_model* model, sn_state* state) {
+  double* rest = state->newton.trial;
+  sn_vector_fill(state->pool, model->unknown_count, 0, rest);
+  for (uint32_t b = 0; b < model->body_count; ++b) {
+    const sn_body* body = &model->bodies[b];
+    double* at = rest + body->begin;
+    if (body->leads) sn_leads_follow(body, state->pool, state->bone_poses, at, at);
+    sn_free_parts_place(body, at);
+  }
+  keep_held(model, state, rest);
+  return rest;
 }
 
 // Force that each held node needs: the gradient of everything there.

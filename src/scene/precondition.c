@@ -63,7 +63,7 @@ static void weaken(void* ctx) {
 // The same among contacts, which are stiffer than any flesh.
 #define CHEBYSHEV_PAYS_IN_CONTACT 100.0
 
-static sn_mg_smoother choose_smoother(const sn_model* model) {
+static sn_mg_smoother choose_smoother(const sn_model* model, const sn_hierarchy* hierarchy) {
   switch (model->scene->solver.multigrid.smoother) {
     case SN_SMOOTHER_JACOBI:
       return SN_MG_JACOBI;
@@ -72,6 +72,7 @@ static sn_mg_smoother choose_smoother(const sn_model* model) {
     case SN_SMOOTHER_AUTO:
       break;
   }
+  if (hierarchy->solved > 0) return SN_MG_CHEBYSHEV;
   double pays = model->contact.any ? CHEBYSHEV_PAYS_IN_CONTACT : CHEBYSHEV_PAYS;
   bool stiff = sn_pressures_are_kept(model) || sn_model_largest_bulk(model) > pays;
   return stiff ? SN_MG_CHEBYSHEV : SN_MG_JACOBI;
@@ -80,9 +81,13 @@ static sn_mg_smoother choose_smoother(const sn_model* model) {
 // With pressures kept a stronger smoother takes fewer iterations and no more time.
 #define KEPT_DEGREE 7
 
-static int choose_degree(const sn_model* model) {
+// Above a level that is solved directly iterations cost more, and a little smoothing saves many.
+#define DIRECT_DEGREE 2
+
+static int choose_degree(const sn_model* model, const sn_hierarchy* hierarchy) {
   const sn_multigrid_opts* asked = &model->scene->solver.multigrid;
   bool strong = asked->smoother == SN_SMOOTHER_AUTO && sn_pressures_are_kept(model);
+  if (asked->smoother == SN_SMOOTHER_AUTO && !strong && hierarchy->solved > 0) return DIRECT_DEGREE;
   return strong && asked->degree < KEPT_DEGREE ? KEPT_DEGREE : asked->degree;
 }
 
@@ -127,9 +132,8 @@ static sn_status add_more_stiffness(const sn_model* model, sn_state* state, uint
 static sn_status create_multigrid(const sn_model* model, sn_state* state, sn_error* err) {
   const sn_multigrid_opts* asked = &model->scene->solver.multigrid;
   sn_mg_opts opts = {
-      .smoother = choose_smoother(model),
       .damping = asked->damping,
-      .degree = choose_degree(model),
+      .twice = sn_pressures_are_kept(model),
       .coarsest = asked->coarsest == SN_COARSEST_JACOBI ? SN_MG_JACOBI_16 : SN_MG_CHOLESKY};
   sn_cg_work cg = sn_newton_cg_work(model->unknown_count, &state->newton);
   SN_TRY(SN_ARENA_NEW(state->arena, model->body_count, &state->multigrids, err));
@@ -137,12 +141,17 @@ static sn_status create_multigrid(const sn_model* model, sn_state* state, sn_err
   SN_TRY(SN_ARENA_NEW(state->arena, model->body_count, &state->muscle_levels, err));
   SN_TRY(sn_rigid_modes_create(state->arena, &state->rigid_modes, err));
   for (uint32_t b = 0; b < model->body_count; ++b) {
-    opts.exact_cost = choose_exact_cost(model, &opts, &model->bodies[b]);
+    opts.smoother = choose_smoother(model, &model->hierarchies[b]);
+    opts.degree = choose_degree(model, &model->hierarchies[b]);
+    bool direct = model->hierarchies[b].solved >= 0;
+    opts.exact_cost = direct ? 0 : choose_exact_cost(model, &opts, &model->bodies[b]);
     SN_TRY(sn_body_multigrid_create(&model->bodies[b], &state->bodies[b].flesh,
                                     &model->hierarchies[b], opts, model->contact.any,
                                     cg.product + model->bodies[b].begin, state->arena,
                                     &state->multigrids[b], err));
     SN_TRY(add_more_stiffness(model, state, b, err));
+    if (!direct) continue;
+    SN_TRY(sn_body_multigrid_add_direct(&state->multigrids[b], state->pool, state->arena, err));
   }
   state->multigrid_count = model->body_count;
   state->preconditioner = (sn_preconditioner){
@@ -186,6 +195,8 @@ sn_status sn_preconditioner_create(const sn_model* model, sn_state* state, sn_er
     case SN_LINEAR_MULTIGRID:
     case SN_LINEAR_MULTIGRID_ONLY:
     case SN_LINEAR_MINRES:
+    case SN_LINEAR_DIRECT:
+    case SN_LINEAR_AUTO:
       return create_multigrid(model, state, err);
     case SN_LINEAR_MACROBLOCK:
       return create_macroblocks(model, state, err);

@@ -10,7 +10,7 @@
 #define HELD_BULK 100.0
 
 static bool uses_multigrid(sn_linear_solver linear) {
-  return linear == SN_LINEAR_MULTIGRID || linear == SN_LINEAR_MINRES ||
+  return sn_linear_is_multigrid(linear) || linear == SN_LINEAR_MINRES ||
          linear == SN_LINEAR_MACROBLOCK;
 }
 
@@ -41,7 +41,7 @@ bool sn_pressures_are_kept(const sn_model* model) {
   for (uint32_t b = 0; b < model->body_count; ++b) {
     if (model->bodies[b].cut.count > 0) return false;
   }
-  bool by_cg = solver->linear == SN_LINEAR_MULTIGRID || solver->linear == SN_LINEAR_MACROBLOCK;
+  bool by_cg = sn_linear_is_multigrid(solver->linear) || solver->linear == SN_LINEAR_MACROBLOCK;
   double pays = by_cg ? KEPT_PAYS : MOST_BULK;
   return able && sn_model_largest_bulk(model) > pays;
 }

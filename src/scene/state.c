@@ -32,8 +32,23 @@ static sn_vec3 scrambled(const sn_scramble* scramble, sn_vec3 place, sn_vec3 cen
       p = sn_madd(centre, scramble->amount * size, sn_v3(x, y, z));
       break;
     }
+    case SN_SCRAMBLE_PERMUTE:
+      break;  // all of them together
+    case SN_SCRAMBLE_SCALE:
+      p = sn_madd(centre, scramble->amount, sn_sub(place, centre));
+      break;
   }
   return p;
+}
+
+// Every order is as likely as any other. @param places (3 x count)
+static void permute(sn_random* random, uint32_t count, double* places) {
+  for (uint32_t n = count; n > 1; --n) {
+    uint32_t other = (uint32_t)(sn_random_unit(random) * n);
+    sn_vec3 place = sn_load3(places + 3 * (size_t)(n - 1));
+    sn_store3(places + 3 * (size_t)(n - 1), sn_load3(places + 3 * (size_t)other));
+    sn_store3(places + 3 * (size_t)other, place);
+  }
 }
 
 // Rest, scrambled if so asked, then placed.
@@ -44,7 +59,11 @@ static void set_start_pose(const sn_body* body, double* u) {
   sn_random random = sn_random_seeded(desc->scramble.seed);
   for (uint32_t n = 0; n < body->tree.node_count; ++n) {
     sn_vec3 rest = sn_octree_node_place(&body->tree, n);
-    sn_vec3 place = scrambled(&desc->scramble, rest, centre, size, &random);
+    sn_store3(u + 3 * (size_t)n, scrambled(&desc->scramble, rest, centre, size, &random));
+  }
+  if (desc->scramble.kind == SN_SCRAMBLE_PERMUTE) permute(&random, body->tree.node_count, u);
+  for (uint32_t n = 0; n < body->tree.node_count; ++n) {
+    sn_vec3 rest = sn_octree_node_place(&body->tree, n), place = sn_load3(u + 3 * (size_t)n);
     sn_vec3 move = sn_add(sn_sub(place, rest), sn_rigid_displace(&desc->initial, place));
     sn_store3(u + 3 * (size_t)n, move);
   }

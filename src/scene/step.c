@@ -87,6 +87,30 @@ static void begin_step(const sn_model* model, sn_state* state, double seconds) {
   sn_contacts_begin(model, state, seconds > 0 ? seconds * model->scene->fps : 1);
 }
 
+static double energy_at(sn_state* state, const double* u) {
+  return sn_problem_evaluate(&state->problem, state->pool, u, state->newton.gradient).energy;
+}
+
+// Is much of a body inside out, far too large or far too small?
+static bool is_ruined(const sn_model* model, const sn_state* state) {
+  for (uint32_t b = 0; b < model->body_count; ++b) {
+    const sn_body* body = &model->bodies[b];
+    sn_flesh_measure m = sn_flesh_get_measure(&body->flesh, state->pool, state->u + body->begin);
+    if ((double)m.ruined > TANGLED * body->tree.cell_count) return true;
+  }
+  return false;
+}
+
+// In balance the past does not matter: out of ruins, where forces may lead to any knot, flesh goes to where it would
+// be at rest, if that has less energy.
+static void start_anew(const sn_model* model, sn_state* state) {
+  const double* rest = sn_pose_rest(model, state);
+  sn_contacts_find(model, state, rest);
+  if (energy_at(state, rest) < energy_at(state, state->u)) {
+    sn_vector_copy(state->pool, model->unknown_count, rest, state->u);
+  }
+}
+
 // Where inertia alone would lead is a good place to start from, unless something is in the way; and so is
 // where bones alone would.
 static void choose_start(const sn_model* model, sn_state* state) {
@@ -97,17 +121,16 @@ static void choose_start(const sn_model* model, sn_state* state) {
   if (led) guesses[count++] = led;
   if (count == 0) sn_contacts_find(model, state, state->u);
   for (int k = 0; k < count; ++k) sn_contacts_find(model, state, guesses[k]);
-  if (count == 0) return;
-  double* gradient = state->newton.gradient;
-  double least = sn_problem_evaluate(&state->problem, state->pool, state->u, gradient).energy;
+  double least = count > 0 ? energy_at(state, state->u) : 0;
   const double* best = NULL;
   for (int k = 0; k < count; ++k) {
-    double energy = sn_problem_evaluate(&state->problem, state->pool, guesses[k], gradient).energy;
+    double energy = energy_at(state, guesses[k]);
     if (!(energy < least)) continue;
     least = energy;
     best = guesses[k];
   }
   if (best) sn_vector_copy(state->pool, model->unknown_count, best, state->u);
+  if (state->tau == 0 && is_ruined(model, state)) start_anew(model, state);
 }
 
 // The largest share of a body's cells that is inside out; of all bodies, or of those with other laws than

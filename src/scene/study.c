@@ -84,7 +84,7 @@ static const sn_preconditioner* choose_preconditioner(sn_state* state, const sn_
 static sn_krylov choose_krylov(const sn_state* state, const sn_study_opts* opts) {
   if (opts->linear == SN_LINEAR_MULTIGRID_ONLY) return SN_KRYLOV_NONE;
   bool own = opts->linear == SN_LINEAR_MINRES || opts->linear == SN_LINEAR_QMR ||
-             opts->linear == SN_LINEAR_MULTIGRID || opts->linear == SN_LINEAR_MACROBLOCK;
+             sn_linear_is_multigrid(opts->linear) || opts->linear == SN_LINEAR_MACROBLOCK;
   return own ? state->krylov : SN_KRYLOV_CG;
 }
 
@@ -126,7 +126,7 @@ static sn_status solve(const sn_model* model, sn_state* state, const sn_study_op
                    .preconditioner = preconditioner,
                    .max = opts->max,
                    .tolerance = opts->tolerance,
-                   .unverified = opts->watch && opts->reference,
+                   .unverified = opts->own_residual || (opts->watch && opts->reference),
                    .watch_ctx = &s};
   if (opts->watch) cg.watch = !loaded ? watch : opts->reference ? watch_reference : NULL;
   double begin = sn_seconds();
@@ -155,7 +155,7 @@ static bool has_macroblocks(const sn_state* state) {
 
 sn_status sn_state_study(const sn_model* model, sn_state* state, const sn_study_opts* opts,
                          sn_study_result* result, sn_error* err) {
-  bool multigrid = opts->linear == SN_LINEAR_MULTIGRID ||
+  bool multigrid = sn_linear_is_multigrid(opts->linear) ||
                    opts->linear == SN_LINEAR_MULTIGRID_ONLY || opts->linear == SN_LINEAR_MINRES;
   bool macroblocks = opts->linear == SN_LINEAR_MACROBLOCK;
   SN_CHECK(!macroblocks || has_macroblocks(state), err, SN_ERR_USAGE,

@@ -4,7 +4,7 @@
 
 #include "solve/vector.h"
 
-// How often an indefinite preconditioner may be made safer in one solve.
+// How often an indefinite preconditioner may be made safer in one solve. It shows at the start or on the way.
 #define MAX_WEAKENED 8
 // The recursion is in single precision: below this share of where it began it starts anew.
 #define FRESH 1e-6
@@ -36,6 +36,8 @@ typedef struct minres {
   double c, s;                      // of the last rotation
   double diagonal, skipped;         // entries of the last column that wait for their rotations
   double left, from;                // size of the residual, and where it began
+  int weakened;
+  bool broken;  // the preconditioner has shown to be indefinite
 } minres;
 
 // z = M^-1 r of the Lanczos vector r; returns z.r
@@ -140,12 +142,21 @@ static void step_solution(minres* m, double next) {
 static bool iterate(minres* m) {
   step_lanczos(m);
   double square = precondition(m);
-  if (!(square >= 0)) return false;
+  m->broken = !(square >= 0);
+  if (m->broken) return false;
   double next = sqrt(square);
   step_solution(m, next);
   m->beta_before = m->beta;
   m->beta = next;
   return next > 0;
+}
+
+// Only an indefinite preconditioner has z.r < 0. Make it safer; false if that cannot be.
+static bool weaken(minres* m) {
+  const sn_preconditioner* p = m->opts->preconditioner;
+  if (!p || !p->weaken || ++m->weakened > MAX_WEAKENED) return false;
+  p->weaken(p->ctx);
+  return true;
 }
 
 // Start the recursion from the residual in `now`. False if an indefinite preconditioner was met.
@@ -154,6 +165,7 @@ static bool start(minres* m) {
   m->beta = m->left = m->from = sqrt(square);
   m->beta_before = m->s = m->diagonal = m->skipped = 0;
   m->c = -1;
+  m->broken = false;
   for (int k = 0; k < 2; ++k) sn_vector_fill_f(m->pool, m->n, 0, m->v.directions[k]);
   return square > 0;
 }
@@ -191,7 +203,8 @@ static bool is_sound(const minres* m, const double* b, const double* x) {
   return sn_vector_dot_f(m->pool, m->unknowns, m->v.preconditioned, m->v.product) > 0;
 }
 
-// Iterate until the recursion is below `tolerance`. True if it must start anew.
+// Iterate until the recursion is below `tolerance`. True if it must start anew, which is no use with a
+// preconditioner that is not definite.
 static bool run(minres* m, double tolerance, double size, sn_cg_result* result) {
   bool going = true;
   while (going && result->iterations < m->opts->max && m->left > tolerance &&
@@ -215,7 +228,6 @@ sn_cg_result sn_minres_solve(const sn_problem* problem, sn_pool* pool, const sn_
   double size = norm(&m, b);
   if (opts->gap) size += sqrt(sn_vector_dot(pool, pressures, opts->gap, opts->gap));
   double target = opts->tolerance, first = 0;
-  int weakened = 0;
   sn_vector_fill(pool, m.unknowns, 0, x);
   if (size == 0) return (sn_cg_result){0, 0.0, SN_CG_CONVERGED};
   sn_vector_fill(pool, m.n, 0, m.v.solution);
@@ -226,14 +238,12 @@ sn_cg_result sn_minres_solve(const sn_problem* problem, sn_pool* pool, const sn_
   bool stale = true;
   while (result.iterations < opts->max) {
     if (stale && !start(&m)) {
-      // Only an indefinite preconditioner does this. Make it safer.
-      const sn_preconditioner* p = opts->preconditioner;
-      if (!p || !p->weaken || ++weakened > MAX_WEAKENED) break;
-      p->weaken(p->ctx);
+      if (!weaken(&m)) break;
       continue;
     }
     if (first == 0) first = m.left;
     stale = run(&m, target * first, size, &result);
+    if (m.broken && !weaken(&m)) break;
     result.residual = m.left / first;
     if (opts->unverified) {
       if (result.residual <= target) result.stop = SN_CG_CONVERGED;

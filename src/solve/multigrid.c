@@ -9,6 +9,11 @@
 
 #define MIN_BLOCK 6144  // items; a multiple of 3
 #define POWER_ITERATIONS 12
+// Chebyshev's polynomials grow fast beyond the largest eigenvalue: there the iteration goes on, up to so
+// many times, while the quotient still grows by more than this share. Modes at few places, such as those
+// of stiffer cells along a wall, are found late.
+#define MOST_POWER_ITERATIONS 48
+#define STILL_GROWING 2e-3
 #define SAFE_DAMPING 1.5  // over the largest eigenvalue; 2 would not smooth at all
 #define COARSEST_JACOBI 16
 // Unknowns of the coarsest level that are worth a dense factor, which takes n^3 / 3 operations. Trees
@@ -249,10 +254,21 @@ static double solve_coarsest(const sn_mg* mg, const sn_mg_level* level, sn_pool*
   return sn_vector_dot_f(pool, level->unknown_count, level->x, level->b);
 }
 
+// How often a level is corrected by the next one. Thin limbs bend too stiffly on every level: with several
+// between the first and the one that is solved exactly, counts would grow with each. The first, which costs
+// most, is corrected once. Twice is definite only where no coarse level is too soft by half.
+static int corrections(const sn_mg* mg, int l) {
+  return mg->opts.twice && !mg->once && l > 0 && l + 1 < mg->exact ? 2 : 1;
+}
+
 // Solution of A x = b on level l, roughly; returns x.b. Right sides on held nodes are of no interest. The
 // coarser level solves for what is wrong, and its solution is taken off.
 static double cycle(const sn_mg* mg, int l, sn_pool* pool) {
   const sn_mg_level* level = &mg->levels[l];
+  if (mg->solve && l == mg->solved) {
+    mg->solve(mg->solve_ctx, pool, level->b, level->x);
+    return sn_vector_dot_f(pool, level->unknown_count, level->x, level->b);
+  }
   if (l > 0 && l == mg->exact) {
     sn_envelope_solve(&mg->envelope, level->b, level->x);
     return 0;
@@ -260,12 +276,14 @@ static double cycle(const sn_mg* mg, int l, sn_pool* pool) {
   if (!level->coarser) return solve_coarsest(mg, level, pool);
   const sn_mg_level* below = &mg->levels[l + 1];
   smooth(mg, level, pool, 1, FROM_ZERO, true);
-  mask(level, pool, level->r);
-  sn_transfer_restrict(level->coarser, pool, level->r, below->b);
-  cycle(mg, l + 1, pool);
-  sn_transfer_prolong(level->coarser, pool, -1, below->x, level->x);
-  mask(level, pool, level->x);
-  multiply(level, pool, level->x, -1, level->b);
+  for (int left = corrections(mg, l); left > 0; --left) {
+    mask(level, pool, level->r);
+    sn_transfer_restrict(level->coarser, pool, level->r, below->b);
+    cycle(mg, l + 1, pool);
+    sn_transfer_prolong(level->coarser, pool, -1, below->x, level->x);
+    mask(level, pool, level->x);
+    multiply(level, pool, level->x, -1, level->b);
+  }
   return smooth(mg, level, pool, 1, FROM_WRONG, false);
 }
 
@@ -322,7 +340,7 @@ static void next_block_power(const sn_mg_level* l, float scale) {
 
 // The largest eigenvalue of D^-1 A by power iteration in b from fixed random numbers, as the quotient
 // x.Ax / x.Dx.
-static void estimate_largest(sn_mg_level* level, sn_pool* pool) {
+static void estimate_largest(const sn_mg* mg, sn_mg_level* level, sn_pool* pool) {
   sn_random random = sn_random_seeded(level->unknown_count);
   for (size_t i = 0; i < level->unknown_count; ++i) {
     float value = (float)sn_random_symmetric(&random);
@@ -330,12 +348,14 @@ static void estimate_largest(sn_mg_level* level, sn_pool* pool) {
   }
   vector_job product = {.level = level, .a = 0}, size = {.level = level, .a = 1};
   double largest = 1;
-  for (int k = 0; k < POWER_ITERATIONS; ++k) {
+  bool growing = mg->opts.smoother == SN_MG_CHEBYSHEV;
+  for (int k = 0; k < POWER_ITERATIONS || (growing && k < MOST_POWER_ITERATIONS); ++k) {
     multiply(level, pool, level->b, 0, NULL);
     double xAx = sn_parallel_sum(pool, level->unknown_count, MIN_BLOCK, rayleigh, &product);
     double xDx = sn_parallel_sum(pool, level->unknown_count, MIN_BLOCK, rayleigh, &size) +
                  blocks_rayleigh(level);
     if (!(xDx > 0)) break;
+    growing = growing && xAx / xDx > (1 + STILL_GROWING) * largest;
     largest = xAx / xDx;
     vector_job next = {.level = level, .b = largest > 0 ? (float)(1 / largest) : 1};
     run(&next, pool, next_power);
@@ -470,8 +490,10 @@ void sn_mg_set_diagonal(sn_mg_level* level, sn_pool* pool) {
 
 void sn_mg_update(sn_mg* mg, sn_pool* pool, bool estimate) {
   if (estimate) mg->caution = 1;
-  int visited = mg->exact > 0 ? mg->exact : mg->level_count;
-  for (int l = 0; l < visited && estimate; ++l) estimate_largest(&mg->levels[l], pool);
+  if (estimate) mg->once = false;
+  int visited = mg->solve ? mg->solved : mg->exact > 0 ? mg->exact : mg->level_count;
+  for (int l = 0; l < visited && estimate; ++l) estimate_largest(mg, &mg->levels[l], pool);
+  if (mg->solve) return;
   if (mg->exact > 0) {
     factor_exact(mg, pool);
   } else if (coarsest_is_dense(mg)) {
@@ -479,4 +501,8 @@ void sn_mg_update(sn_mg* mg, sn_pool* pool, bool estimate) {
   }
 }
 
-void sn_mg_weaken(sn_mg* mg) { mg->caution *= 1.5; }
+void sn_mg_weaken(sn_mg* mg) {
+  bool twice = mg->opts.twice && !mg->once && mg->exact > 2;
+  mg->once = true;
+  if (!twice) mg->caution *= 1.5;
+}

@@ -20,6 +20,7 @@ typedef struct sn_mg_opts {
   // The finest level but the first whose factor within its envelope takes at most so many operations is
   // solved exactly, and no coarser one is visited; 0: none.
   double exact_cost;
+  bool twice;  // levels between the first and that one are corrected twice by the next
 } sn_mg_opts;
 
 // Nodes at which the operator is much stiffer in some directions than in others, with symmetric
@@ -61,6 +62,7 @@ typedef struct sn_mg {
   sn_mg_opts opts;
   sn_mg_level* levels;  // [0] = the finest
   int level_count;
+  bool once;           // no level is corrected twice: that was weakened
   double caution;      // the smoothers' damping is divided by this; 1 until weakened
   double* factor;      // of the coarsest operator (n x n)
   double* dense;       // right side and solution there (n)
@@ -68,6 +70,10 @@ typedef struct sn_mg {
   int n;
   int exact;             // the level that is solved exactly; 0: none but the last
   sn_envelope envelope;  // of that
+  // Solves A x = b of level `solved`, in place of smoothing it and of all coarser levels; NULL: none does.
+  void (*solve)(void* ctx, sn_pool* pool, const float* b, float* x);
+  void* solve_ctx;
+  int solved;
 } sn_mg;
 
 // Memory for the vectors of all levels and the coarsest factor. Levels' counts, held, coarser,

@@ -23,6 +23,8 @@
 // A step that leaves more of the gradient than this gets nowhere with simpler products.
 #define SLOW 0.3
 #define LEAST_CARE 5e-4
+// Share of the tolerance that a step aims at.
+#define ENOUGH 0.5
 // Root mean square of what is wrong with the volumes that counts as a residual of 1.
 #define GAP_TOLERANCE 0.1
 #define MIN_STEP 1e-12
@@ -105,6 +107,8 @@ static bool solve_with(newton* n, sn_hessian kind, int* iterations) {
   double tolerance = n->opts->krylov_tolerance;
   if (n->residual > NEAR_BALANCE) tolerance = fmin(ROUGHLY * tolerance, 0.5);
   bool mixed = n->problem->mixed && !n->holding;
+  // The last mixed step need not go far below what counts as done.
+  if (mixed) tolerance = fmax(tolerance, fmin(ENOUGH * n->opts->tolerance / n->residual, 0.5));
   sn_cg_opts opts = {
       .kind = kind,
       .preconditioner = n->opts->preconditioner,

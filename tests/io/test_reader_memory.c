@@ -60,7 +60,7 @@ static void add_bytes(text* t, const void* bytes, size_t size) {
     t->at = realloc(t->at, t->room);
     assert_non_null(t->at);
   }
-  memcpy(t->at + t->size, bytes, size);
+  if (size > 0) memcpy(t->at + t->size, bytes, size);
   t->size += size;
 }
 

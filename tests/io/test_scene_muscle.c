@@ -42,6 +42,20 @@ static void a_mesh_is_enough(void** unused) {
   assert_int_equal(sn_memory_used(), 0);
 }
 
+static void a_law_of_fibres_brings_its_numbers(void** unused) {
+  (void)unused;
+  sn_scene* s = load_well(
+      WITH("\"muscles\": [{\"mesh\": \"biceps.obj\"}, "
+           "{\"mesh\": \"biceps.obj\", \"law\": \"holzapfel\"}, {\"mesh\": \"biceps.obj\", "
+           "\"law\": {\"model\": \"holzapfel\", \"k1\": 5, \"k2\": 7}}]"));
+  const sn_muscle_desc* m = s->muscles;
+  assert_true(m[0].law == SN_FIBER_ZAJAC && m[1].law == SN_FIBER_HOLZAPFEL);
+  assert_true(m[1].numbers[0] == 2363.2 && m[1].numbers[1] == 0.8393);
+  assert_true(m[2].law == SN_FIBER_HOLZAPFEL && m[2].numbers[0] == 5 && m[2].numbers[1] == 7);
+  sn_scene_destroy(s);
+  assert_int_equal(sn_memory_used(), 0);
+}
+
 static void every_key_is_read_in_metres(void** unused) {
   (void)unused;
   sn_scene* s = load_well(
@@ -158,6 +172,7 @@ static void everything_is_in_the_fingerprint(void** unused) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_mesh_is_enough),
+      cmocka_unit_test(a_law_of_fibres_brings_its_numbers),
       cmocka_unit_test(every_key_is_read_in_metres),
       cmocka_unit_test(what_is_wrong_is_named),
       cmocka_unit_test(the_resolved_scene_says_the_same),

@@ -341,7 +341,7 @@ static void times(const double a[9], const double b[9], double out[9]) {
 // stretches times a symmetric one, made of V^T w (Irving 2007, section 2.6.1), inverted or not.
 static void fibres_make_any_law_anisotropic_in_the_frames(void** unused) {
   (void)unused;
-  static const sn_fiber FIBER = {3, 1.1, 0.8, 20};
+  static const sn_fiber FIBER = {.max_stress = 3, .optimal = 1.1, .passive = 0.8, .tendon = 20};
   static const sn_fiber_state STATE = {0.5, 0.2};
   sn_random random = sn_random_seeded(11);
   for (int i = 0; i < MATERIALS * 50; ++i) {

@@ -145,6 +145,20 @@ static void logarithm_and_cube_root_at_the_ends(void** unused) {
   }
 }
 
+static void exponential_agrees_with_long_double(void** unused) {
+  (void)unused;
+  double worst = 0.0;
+  for (int i = 0; i < 1000000; ++i) {
+    double t = uniform(-1.0, 1.0);
+    double x = i % 3 == 0 ? 700.0 * t : i % 3 == 1 ? t : 1e-3 * t;
+    if (x < -30.0) x = -30.0 * t;
+    worst = fmax(worst, ulps(sn_expm1(x), expm1l((long double)x)));
+  }
+  if (worst > 2.0) fail_msg("%g ulp", worst);
+  assert_true(sn_expm1(0.0) == 0.0 && sn_expm1(-1e300) == -1.0 && sn_expm1(1e300) == INFINITY);
+  assert_true(isfinite(sn_expm1(709.7)) && isnan(sn_expm1(NAN)) && sn_expm1(1e-300) == 1e-300);
+}
+
 static sn_quat turn(sn_vec3 axis, double angle) {
   double s = sn_sin(0.5 * angle) / sn_length(axis);
   return (sn_quat){s * axis.x, s * axis.y, s * axis.z, sn_cos(0.5 * angle)};
@@ -195,6 +209,7 @@ int main(void) {
       cmocka_unit_test(arctangent_treats_zeros_and_infinities_as_c_does),
       cmocka_unit_test(logarithm_and_cube_root_agree_with_long_double),
       cmocka_unit_test(logarithm_and_cube_root_at_the_ends),
+      cmocka_unit_test(exponential_agrees_with_long_double),
       cmocka_unit_test(bits_are_always_the_same),
       cmocka_unit_test(slerp_turns_at_constant_speed),
       cmocka_unit_test(slerp_takes_the_shorter_arc),

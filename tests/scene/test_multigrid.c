@@ -277,12 +277,12 @@ static void half_the_cells_inverted_converge(void** unused) {
 static void every_way_of_the_cycle_solves(void** unused) {
   (void)unused;
   static const sn_multigrid_opts WAYS[] = {
-      {SN_SMOOTHER_JACOBI, 0, 3, SN_COARSEST_CHOLESKY},
-      {SN_SMOOTHER_JACOBI, 0.3, 3, SN_COARSEST_CHOLESKY},
-      {SN_SMOOTHER_JACOBI, 0.3, 3, SN_COARSEST_JACOBI},
-      {SN_SMOOTHER_CHEBYSHEV, 0, 3, SN_COARSEST_CHOLESKY},
-      {SN_SMOOTHER_CHEBYSHEV, 0, 1, SN_COARSEST_JACOBI},
-      {SN_SMOOTHER_CHEBYSHEV, 0, 8, SN_COARSEST_CHOLESKY},
+      {SN_SMOOTHER_JACOBI, 0, 3, SN_COARSEST_CHOLESKY, 0},
+      {SN_SMOOTHER_JACOBI, 0.3, 3, SN_COARSEST_CHOLESKY, 0},
+      {SN_SMOOTHER_JACOBI, 0.3, 3, SN_COARSEST_JACOBI, 0},
+      {SN_SMOOTHER_CHEBYSHEV, 0, 3, SN_COARSEST_CHOLESKY, 0},
+      {SN_SMOOTHER_CHEBYSHEV, 0, 1, SN_COARSEST_JACOBI, 0},
+      {SN_SMOOTHER_CHEBYSHEV, 0, 8, SN_COARSEST_CHOLESKY, 0},
   };
   for (size_t w = 0; w < sizeof WAYS / sizeof *WAYS; ++w) {
     char name[32];

@@ -135,8 +135,8 @@ static void every_level_has_a_symmetric_positive_version(void** unused) {
   loaded l = load_scene(BLOCK, 2);
   const sn_term* term = muscles_at(&l, 3);
   double* u = wave(&l, 0.01, 1);
-  float *v[4], first = 0;
-  for (int i = 0; i < 4; ++i) v[i] = calloc(l.model->unknown_count, sizeof **v);
+  float *v[5], first = 0;
+  for (int i = 0; i < 5; ++i) v[i] = calloc(l.model->unknown_count, sizeof **v);
   term->ops->linearise(term, l.pool, u);
   sn_muscle_levels_update(&l.state->muscle_levels[0], l.pool);
   int levels = l.state->multigrids[0].mg.level_count;
@@ -151,6 +151,7 @@ static void every_level_has_a_symmetric_positive_version(void** unused) {
     }
     double pKp = level_product(&l, level, v[0], v[2]), pKq = 0, qKp = 0, bound = 0;
     level_product(&l, level, v[1], v[3]);
+    if (level == 0) to->b = v[4];  // that of CG, otherwise
     memset(to->b, 0, to->unknown_count * sizeof *to->b);
     const sn_more_stiffness* more = &l.state->muscle_levels[0].more;
     more->bound(more->ctx, l.pool, level, to);
@@ -170,7 +171,7 @@ static void every_level_has_a_symmetric_positive_version(void** unused) {
     if (level == 0) first = energy;
     assert_near(energy, first, 0.02 * first);
   }
-  for (int i = 0; i < 4; ++i) free(v[i]);
+  for (int i = 0; i < 5; ++i) free(v[i]);
   free(u);
   unload(&l);
 }
@@ -228,6 +229,37 @@ static void a_held_bar_of_muscle_pulls_with_tension_times_area(void** unused) {
   assert_near(pull[0], -0.8 * 7000 * 0.04, 1e-4);
   assert_near(pull[1], 0.8 * 7000 * 0.04, 1e-4);
   unload(&s);
+}
+
+// Without a lateral stretch flesh pulls with E (l - 1), and with T(l) more along its fibres than across.
+static void reinforced_flesh_is_stiffer_along_its_fibres(void** unused) {
+  (void)unused;
+  static const char* const AXES[] = {"[1, 0, 0]", "[0, 1, 0]"};
+  const double l = 1.3, E = l * l - 1, k1 = 3000, k2 = 2;
+  const double pulls[2] = {1e4 * (l - 1) + 2 * k1 * E * l * exp(k2 * E * E), 1e4 * (l - 1)};
+  for (int i = 0; i < 2; ++i) {
+    char text[1024];
+    snprintf(text, sizeof text,
+             "{\"mode\": \"quasistatic\", \"gravity\": 0, \"bodies\": [{\"surface\": \"bar.obj\", "
+             "\"cell\": 0.05, \"material\": {\"model\": \"corotated\", \"young\": 10000, "
+             "\"poisson\": 0}}], \"fixed\": [{\"where\": {\"box\": [[0, 0, 0], [0, 1, 1]]}},"
+             "  {\"where\": {\"box\": [[1, 0, 0], [1, 1, 1]]},"
+             "   \"motion\": [{\"frame\": 1, \"translate\": [0.3, 0, 0]}]}],"
+             " \"muscles\": [{\"mesh\": \"bar.obj\", \"fibers\": {\"along\": [[0, 0, 0], %s]},"
+             "  \"law\": {\"model\": \"holzapfel\", \"k1\": 3000, \"k2\": 2}}],"
+             " \"solver\": {\"newton\": {\"max\": 40, \"tolerance\": 1e-8}}}",
+             AXES[i]);
+    loaded s = load_scene(text, 1);
+    sn_frame_stats stats = step(&s, 1);
+    const sn_body* body = &s.model->bodies[0];
+    double pull = 0;
+    for (uint32_t h = 0; h < body->held_count; ++h) {
+      if (body->held[h].fixed == 1) pull += s.state->reactions[3 * (size_t)h];
+    }
+    assert_true(stats.converged);
+    assert_near(pull, 0.04 * pulls[i], 1e-6 * 0.04 * pulls[i]);
+    unload(&s);
+  }
 }
 
 static void run_bar(const char* muscles, const char* solver, float* result) {
@@ -380,6 +412,7 @@ int main(void) {
       cmocka_unit_test(every_level_has_a_symmetric_positive_version),
       cmocka_unit_test(a_free_bar_of_muscle_shortens_as_computed),
       cmocka_unit_test(a_held_bar_of_muscle_pulls_with_tension_times_area),
+      cmocka_unit_test(reinforced_flesh_is_stiffer_along_its_fibres),
       cmocka_unit_test(overlapping_muscles_add),
       cmocka_unit_test(every_solver_finds_the_same),
       cmocka_unit_test(without_activation_rest_is_rest),

@@ -219,12 +219,53 @@ static void negative_curvature_is_told(void** unused) {
   sn_arena_destroy(c.arena);
 }
 
+// A diagonal with the wrong sign at the last node, until somebody complains.
+typedef struct wrong_diagonal {
+  const mixed_case* c;
+  int complaints;
+} wrong_diagonal;
+
+static double apply_wrong(void* ctx, sn_pool* pool, const float* r, float* z) {
+  const wrong_diagonal* d = ctx;
+  (void)pool;
+  for (int i = 0; i < UNKNOWNS; ++i) {
+    float sign = i >= UNKNOWNS - 3 && d->complaints == 0 ? -1 : 1;
+    z[i] = i < 3 ? 0 : sign * (float)(r[i] / d->c->diagonal[i]);
+  }
+  return 0;
+}
+
+static void complain(void* ctx) { ((wrong_diagonal*)ctx)->complaints++; }
+
+// The right side does not show what is wrong; the first products do.
+static void a_preconditioner_that_proves_indefinite_is_made_safer(void** unused) {
+  (void)unused;
+  mixed_case c;
+  begin(&c, 1, 1e-2);
+  for (int i = UNKNOWNS - 3; i < UNKNOWNS; ++i) c.b[i] = 0;
+  expect_dense(&c);
+  for (int i = 0; i < UNKNOWNS; ++i) {
+    double column[MOST_UNKNOWNS] = {0}, unit[MOST_UNKNOWNS] = {0};
+    unit[i] = 1;
+    chain_apply_to(&c.springs, unit, column);
+    c.diagonal[i] = column[i] / 50;  // so that its share outweighs that of the pressures
+  }
+  wrong_diagonal wrong = {&c, 0};
+  sn_preconditioner m = {.apply = apply_wrong, .weaken = complain, .ctx = &wrong};
+  sn_cg_opts opts = {.preconditioner = &m, .max = 3000, .tolerance = 1e-8};
+  sn_cg_result result = sn_minres_solve(&c.problem, NULL, &opts, &c.work, c.b, c.x);
+  assert_int_equal(result.stop, SN_CG_CONVERGED);
+  assert_true(wrong.complaints == 1 && error_of(&c) <= 1e-5);
+  sn_arena_destroy(c.arena);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(both_solve_what_a_dense_solver_does),
       cmocka_unit_test(without_pressures_it_is_a_solver_of_definite_systems),
       cmocka_unit_test(nothing_to_do_is_done_at_once),
       cmocka_unit_test(negative_curvature_is_told),
+      cmocka_unit_test(a_preconditioner_that_proves_indefinite_is_made_safer),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

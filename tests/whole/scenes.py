@@ -42,7 +42,7 @@ BULGES = {"flex": (22, 0.14, 0.1)}
 FLEXES = {"stride": (14, 38, 0.02)}
 # Last frame under --quick, of scenes that take long.
 QUICK = {"armpit": 16, "drop": 24, "elbow": 15, "flex": 22, "knee": 13, "rollers": 20, "spike": 14, "stack": 8, "stone": 24, "tube": 16,
-         "twist": 24, "walk": 6, "stride": 3}
+         "twist": 24, "walk": 6, "stride": 3, "sheet": 3, "face": 6}
 
 
 class Wrong(Exception):
