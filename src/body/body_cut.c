@@ -38,7 +38,7 @@ static sn_status list_cut_cells(const double (*moments)[10], sn_arena* arena, sn
                                 sn_body* body, uint32_t** cells, sn_error* err) {
   const sn_families* f = &body->families;
   sn_cut_cells* cut = &body->cut;
-  size_t rows = (size_t)f->packet_count * 8;
+  size_t rows = f->rows[f->packet_count];
   uint32_t* cell_at;  // + 1, by place
   SN_TRY(SN_ARENA_NEW(arena, rows, &cut->lanes, err));
   SN_TRY(SN_ARENA_NEW(arena, rows + 1, &cut->firsts, err));

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include "solve/vector.h"
+
 bool sn_body_has_pressures(const sn_body* body, double most_bulk) {
   for (uint32_t e = 0; e < body->tree.cell_count; ++e) {
     if (body->lambda[e] > most_bulk * body->mu[e]) return true;
@@ -57,41 +59,61 @@ static void scatter_f(const sn_pressures* space, sn_pool* pool, const float* p, 
   sn_flesh_scatter_pressures_f(&w->body->flesh, pool, w->flesh, w->weights, p, y);
 }
 
-// 4 h w at a place: what a unit of M is in the units of B.
-static double unit_of(const sn_body_pressures* work, size_t place) {
+// Calls visit for every place that keeps something, in their order, with the edge of its cell.
+typedef void (*visit_fn)(void* ctx, size_t place, double h);
+static void visit_kept(const sn_body_pressures* work, visit_fn visit, void* ctx) {
   const sn_families* f = &work->body->families;
-  size_t lane = place % SN_FAMILY_LANES, packet = place / SN_PACKET_CELLS;
-  return 4 * f->edges[packet * SN_FAMILY_LANES + lane] * work->weights[place];
+  for (uint32_t packet = 0; packet < f->packet_count; ++packet) {
+    const double* edges = f->edges + (size_t)packet * SN_FAMILY_LANES;
+    size_t end = (size_t)f->rows[packet + 1] * SN_FAMILY_LANES;
+    for (size_t place = (size_t)f->rows[packet] * SN_FAMILY_LANES; place < end; ++place) {
+      if (work->flesh->kept[place] > 0) visit(ctx, place, edges[place % SN_FAMILY_LANES]);
+    }
+  }
 }
 
-// The gap M - p / kept. Products are `stiffening` times those of the flesh, and so is what is kept.
+typedef struct gap_job {
+  const sn_body_pressures* work;
+  double* q;
+  sn_gap sum;
+} gap_job;
+
+// 4 h w is what a unit of M is in the units of B. Products are `stiffening` times those of the flesh, and so
+// is what is kept.
+static void add_gap(void* ctx, size_t place, double h) {
+  gap_job* job = ctx;
+  const sn_flesh_work* flesh = job->work->flesh;
+  double kept = flesh->kept[place] / flesh->stiffening;
+  double gap = (double)flesh->measure[place] - (double)flesh->pressure[place] / kept;
+  job->q[place] = 4 * h * job->work->weights[place] * gap / flesh->stiffening;
+  job->sum.square += h * h * h * gap * gap;
+  job->sum.volume += h * h * h;
+}
+
+// The gap M - p / kept.
 static sn_gap find_gap(const sn_pressures* space, sn_pool* pool, double* q) {
-  const sn_body_pressures* work = work_of(space);
-  const sn_flesh_work* flesh = work->flesh;
-  const sn_families* f = &work->body->families;
-  sn_gap sum = {0, 0};
-  (void)pool;
-  for (size_t place = 0; place < space->count; ++place) {
-    double kept = flesh->kept[place] / flesh->stiffening;
-    q[place] = 0;
-    if (!(kept > 0)) continue;
-    double h = f->edges[place / SN_PACKET_CELLS * SN_FAMILY_LANES + place % SN_FAMILY_LANES];
-    double gap = (double)flesh->measure[place] - (double)flesh->pressure[place] / kept;
-    q[place] = unit_of(work, place) * gap / flesh->stiffening;
-    sum.square += h * h * h * gap * gap;
-    sum.volume += h * h * h;
-  }
-  return sum;
+  gap_job job = {.work = work_of(space), .q = q};
+  sn_vector_fill(pool, space->count, 0, q);
+  visit_kept(job.work, add_gap, &job);
+  return job.sum;
+}
+
+typedef struct advance_job {
+  const sn_body_pressures* work;
+  double t;
+  const double* p;
+} advance_job;
+
+static void advance_place(void* ctx, size_t place, double h) {
+  const advance_job* job = ctx;
+  double weight = job->work->weights[place];
+  job->work->flesh->pressure[place] += (float)(job->t * weight / (4 * h) * job->p[place]);
 }
 
 static void advance(const sn_pressures* space, sn_pool* pool, double t, const double* p) {
-  const sn_body_pressures* work = work_of(space);
+  advance_job job = {work_of(space), t, p};
   (void)pool;
-  for (size_t place = 0; place < space->count; ++place) {
-    if (!(work->flesh->kept[place] > 0)) continue;
-    double weight = work->weights[place], four_h = unit_of(work, place) / weight;
-    work->flesh->pressure[place] += (float)(t * weight / four_h * p[place]);
-  }
+  visit_kept(job.work, advance_place, &job);
 }
 
 static const sn_pressure_ops OPS = {update,    gather_d, gather_f, scatter_d,

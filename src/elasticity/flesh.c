@@ -83,7 +83,7 @@ static sn_status set_kinds(const sn_flesh* flesh, sn_arena* arena, sn_flesh_work
                            sn_error* err) {
   const sn_families* f = flesh->families;
   if (!flesh->tissue.cell_kinds) return SN_OK;
-  SN_TRY(SN_ARENA_NEW(arena, (size_t)f->packet_count * SN_PACKET_CELLS, &work->kinds, err));
+  SN_TRY(SN_ARENA_NEW(arena, sn_families_place_count(f), &work->kinds, err));
   for (uint32_t e = 0; e < flesh->tree->cell_count; ++e) {
     work->kinds[f->places[e]] = flesh->tissue.cell_kinds[e];
   }
@@ -93,7 +93,7 @@ static sn_status set_kinds(const sn_flesh* flesh, sn_arena* arena, sn_flesh_work
 sn_status sn_flesh_work_create(const sn_flesh* flesh, bool single, sn_arena* arena,
                                sn_flesh_work* work, sn_error* err) {
   const sn_families* f = flesh->families;
-  size_t places = (size_t)f->packet_count * SN_PACKET_CELLS, slots = sn_families_slot_count(f);
+  size_t places = sn_families_place_count(f), slots = sn_families_slot_count(f);
   float* narrow_slots;
   double* wide_slots;
   *work = (sn_flesh_work){.stiffening = 1,
@@ -119,7 +119,7 @@ sn_status sn_flesh_work_create(const sn_flesh* flesh, bool single, sn_arena* are
 
 size_t sn_flesh_work_bytes(const sn_flesh* flesh, bool single) {
   const sn_families* f = flesh->families;
-  size_t places = (size_t)f->packet_count * SN_PACKET_CELLS, slots = sn_families_slot_count(f);
+  size_t places = sn_families_place_count(f), slots = sn_families_slot_count(f);
   size_t size = (size_t)TANGENT_SIZE[flesh->form], exact = (size_t)HESSIAN_SIZE[flesh->form];
   size_t more = flesh->tissue.cell_kinds ? places : 0;
   if (!single) more += point_groups(flesh) * sizeof(sn_point_tangents);

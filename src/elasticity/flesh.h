@@ -29,8 +29,8 @@ typedef struct sn_point_group {
 
 typedef struct sn_cut_cells {
   uint32_t count;
-  uint8_t* lanes;    // which cells of a packet and child are cut, a bit a lane ([packet][child])
-  uint32_t* firsts;  // the number of the first of them ([packet][child], and the count)
+  uint8_t* lanes;    // which cells of a row are cut, a bit a lane ([row])
+  uint32_t* firsts;  // the number of the first of them ([row], and the count)
   uint32_t* starts;  // first group of each cut cell; they are in the order of places (count + 1)
   sn_point_group* groups;
   float* shares;  // factor that is in the material of each of these cells already (count)
@@ -54,7 +54,7 @@ typedef struct sn_flesh {
   const sn_flesh_kernels* kernels;
 } sn_flesh;
 
-// What a step knows of a cell, in the order of families ([packet][child][number][lane]): the material
+// What a step knows of a cell, in the order of families ([row][number][lane]): the material
 // a = mu h / 8, b = lambda h / 16, zero where a family lacks a cell; then, while a step is prepared, F
 // and the mean of J over the cell less 1; then what products need. That is, of the corotated law, the rotation R and L of the definite Hessian
 // times h / 16. In the frames of F = U diag(s) V^T, for any law: U, V, and the definite Hessian there,
@@ -92,11 +92,11 @@ typedef struct sn_flesh_work {
   struct sn_point_tangents* points;
   bool sharp;
   // What pressures keep of b = lambda h / 16 in the material, so that products and diagonals are those
-  // of flesh with lambda = most_bulk x mu at most; NULL: nothing ([packet][child][lane]).
+  // of flesh with lambda = most_bulk x mu at most; NULL: nothing ([row][lane]).
   float* kept;
   const float* most_bulk;  // (cell_count)
   // Where a law measures J or pressures are kept, in the form of frames: what exact products need of the
-  // mean of J. The definite Hessian takes its change from the centre ([packet][child][numbers][lane]).
+  // mean of J. The definite Hessian takes its change from the centre ([row][numbers][lane]).
   float* volume;
   // Pressures that are unknowns of their own, p h / 16 by place, and the measure M that the last
   // evaluation found. The energy has p (M - p / (2 kept)) in place of kept / 2 M^2; NULL: it has not.
@@ -175,7 +175,7 @@ sn_status sn_flesh_keep_pressures(const sn_flesh* flesh, const float* most_bulk,
                                   sn_arena* arena, sn_flesh_work* work, sn_error* err);
 // Numbers that stand for the pressures of the cells, by their places; 0 where there is no cell.
 static inline size_t sn_flesh_place_count(const sn_flesh* flesh) {
-  return (size_t)flesh->families->packet_count * SN_PACKET_CELLS;
+  return sn_families_place_count(flesh->families);
 }
 // t = B u and y += B^T t at the tangents, with a row of B a cell: weight x R : s, s being the sums of
 // the cell's linear modes. K p is what products give, + B^T kept B p with weights of 1.

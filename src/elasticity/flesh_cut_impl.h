@@ -159,27 +159,27 @@ static double evaluate_cut(const sn_flesh* flesh, uint32_t number, const sn_mate
 }
 
 static inline const sn_material* kind_at(const sn_flesh* flesh, const sn_flesh_work* work,
-                                         uint32_t packet, int child, int lane) {
-  const uint8_t* kinds = kinds_of(work, packet, child, lane);
+                                         size_t row, int lane) {
+  const uint8_t* kinds = kinds_of(work, row, lane);
   return &flesh->tissue.kinds[kinds ? *kinds : 0];
 }
 
 // All lanes of one side: what is not cut in them is lost. Energy is added up; modes become gradients.
-static double evaluate_cut_side(const sn_flesh* flesh, const sn_flesh_work* work, uint32_t packet,
-                                int child, int lane, const sn_wide_d ab[2], mixed_side* mixed,
-                                sn_wide_d h, sn_wide_d s[3][8]) {
+static double evaluate_cut_side(const sn_flesh* flesh, const sn_flesh_work* work, size_t row,
+                                int lane, const sn_wide_d ab[2], mixed_side* mixed, sn_wide_d h,
+                                sn_wide_d s[3][8]) {
   double energy = 0;
-  uint8_t lanes = cut_lanes(flesh, packet, child);
+  uint8_t lanes = cut_lanes(flesh, row);
   for (int l = 0; l < SN_LANES_d; ++l) {
     if (!(lanes >> (lane + l) & 1)) continue;
     double modes[3][8], g[3][8], own[2] = {ab[0][l], ab[1][l]};
     for (int i = 0; i < 3; ++i) {
       for (int m = 1; m < 8; ++m) modes[i][m] = s[i][m][l];
     }
-    uint32_t number = cut_number(flesh->cut, packet, child, lane + l);
+    uint32_t number = cut_number(flesh->cut, row, lane + l);
     mixed_side its = {sn_wide_set_d(mixed->pressure[l]), sn_wide_set_d(mixed->kept[l]), {0}};
-    energy += evaluate_cut(flesh, number, kind_at(flesh, work, packet, child, lane + l), own, &its,
-                           h[l], modes, g);
+    energy +=
+        evaluate_cut(flesh, number, kind_at(flesh, work, row, lane + l), own, &its, h[l], modes, g);
     mixed->measure[l] = its.measure[0];
     for (int i = 0; i < 3; ++i) {
       for (int m = 1; m < 8; ++m) s[i][m][l] = g[i][m];
@@ -189,18 +189,18 @@ static double evaluate_cut_side(const sn_flesh* flesh, const sn_flesh_work* work
 }
 
 // Energy of one child of four lanes; its modes become the gradient.
-static inline sn_wide_d evaluate_side(const sn_flesh* flesh, const sn_flesh_work* work,
-                                      uint32_t packet, int child, int lane, sn_wide_d ab[2],
-                                      mixed_side* mixed, sn_wide_d h, const sn_wide_d F[9],
-                                      const frames_d* frames, sn_wide_d s[3][8]) {
-  const uint8_t* kinds = kinds_of(work, packet, child, lane);
-  uint8_t lanes = cut_lanes(flesh, packet, child);
+static inline sn_wide_d evaluate_side(const sn_flesh* flesh, const sn_flesh_work* work, size_t row,
+                                      int lane, sn_wide_d ab[2], mixed_side* mixed, sn_wide_d h,
+                                      const sn_wide_d F[9], const frames_d* frames,
+                                      sn_wide_d s[3][8]) {
+  const uint8_t* kinds = kinds_of(work, row, lane);
+  uint8_t lanes = cut_lanes(flesh, row);
   if (!(lanes >> lane & 15)) return evaluate_framed(flesh, kinds, ab, mixed, h, F, frames, s);
   sn_wide_d own[3][8], energy = sn_wide_set_d(0);
   sn_mask_d is_cut = cut_mask_d(lanes, lane);
   memcpy(own, s, sizeof own);
   mixed_side whole = *mixed;
-  energy[0] = evaluate_cut_side(flesh, work, packet, child, lane, ab, mixed, h, own);
+  energy[0] = evaluate_cut_side(flesh, work, row, lane, ab, mixed, h, own);
   for (int i = 0; i < 2; ++i) ab[i] = sn_wide_keep_d(~is_cut, ab[i]);
   whole.pressure = sn_wide_keep_d(~is_cut, whole.pressure);
   energy += evaluate_framed(flesh, kinds, ab, &whole, h, F, frames, s);
@@ -226,16 +226,16 @@ static void deform_points(const sn_flesh* flesh, sn_flesh_work* work, uint32_t n
   }
 }
 
-static void deform_cut_side(const sn_flesh* flesh, sn_flesh_work* work, uint32_t packet, int child,
-                            int lane, sn_wide_d h, sn_wide_d s[3][8]) {
-  uint8_t lanes = cut_lanes(flesh, packet, child);
+static void deform_cut_side(const sn_flesh* flesh, sn_flesh_work* work, size_t row, int lane,
+                            sn_wide_d h, sn_wide_d s[3][8]) {
+  uint8_t lanes = cut_lanes(flesh, row);
   for (int l = 0; l < SN_LANES_d; ++l) {
     double modes[3][8];
     if (!(lanes >> (lane + l) & 1)) continue;
     for (int i = 0; i < 3; ++i) {
       for (int m = 1; m < 8; ++m) modes[i][m] = s[i][m][l];
     }
-    deform_points(flesh, work, cut_number(flesh->cut, packet, child, lane + l), h[l], modes);
+    deform_points(flesh, work, cut_number(flesh->cut, row, lane + l), h[l], modes);
   }
 }
 
@@ -294,16 +294,15 @@ static void linearise_cut(const sn_flesh* flesh, sn_flesh_work* work, uint32_t n
   }
 }
 
-static void linearise_cut_cells(const sn_flesh* flesh, sn_flesh_work* work, uint32_t packet,
-                                int child) {
-  const float* tangent = tangent_of(work, packet, child);
-  uint8_t lanes = cut_lanes(flesh, packet, child);
+static void linearise_cut_cells(const sn_flesh* flesh, sn_flesh_work* work, size_t row) {
+  const float* tangent = tangent_of(work, row);
+  uint8_t lanes = cut_lanes(flesh, row);
   for (int lane = 0; lane < LANES; ++lane) {
     double ab[2] = {tangent[lane], tangent[LANES + lane]}, held = 0;
     if (!(lanes >> lane & 1)) continue;
-    if (work->pressure) held = work->stiffening * pressure_of(work, packet, child)[lane];
-    linearise_cut(flesh, work, cut_number(flesh->cut, packet, child, lane),
-                  kind_at(flesh, work, packet, child, lane), ab, held);
+    if (work->pressure) held = work->stiffening * pressure_of(work, row)[lane];
+    linearise_cut(flesh, work, cut_number(flesh->cut, row, lane), kind_at(flesh, work, row, lane),
+                  ab, held);
   }
 }
 

@@ -10,10 +10,9 @@ typedef struct frames_d {
   sn_wide_d U[9], s[3], V[9];
 } frames_d;
 
-static inline const uint8_t* kinds_of(const sn_flesh_work* work, uint32_t packet, int child,
-                                      int lane) {
+static inline const uint8_t* kinds_of(const sn_flesh_work* work, size_t row, int lane) {
   if (!work->kinds || work->eased) return NULL;
-  return work->kinds + ((size_t)packet * 8 + (size_t)child) * LANES + lane;
+  return work->kinds + row * LANES + lane;
 }
 
 // Frames of one child of all eight lanes: found in single precision and made exact in double.
@@ -146,17 +145,17 @@ static inline void store_narrow(sn_wide_d value, float* to) {
 }
 
 // The mean of J - 1 for linearise, in single precision, its gradient and the hourglass modes.
-static inline void store_mean_volume(const sn_flesh_work* work, uint32_t packet, int child,
-                                     int lane, sn_wide_d s[3][8], sn_wide_d scale) {
+static inline void store_mean_volume(const sn_flesh_work* work, size_t row, int lane,
+                                     sn_wide_d s[3][8], sn_wide_d scale) {
   sn_wide_d F[9], Q[6][3], one = sn_wide_set_d(1);
   for (int i = 0; i < 9; ++i) {
     sn_wide_d d = scale * s[i / 3][1 << i % 3];
     F[i] = i % 4 == 0 ? d + one : d;
   }
-  float* tangent = tangent_of(work, packet, child) + lane;
+  float* tangent = tangent_of(work, row) + lane;
   store_narrow(mean_volume(F, s, scale, Q) - one, tangent + (SN_TANGENT_F + 9) * LANES);
   if (!work->volume) return;
-  float* volume = volume_of(work, packet, child) + lane;
+  float* volume = volume_of(work, row) + lane;
   for (int i = 0; i < 9; ++i) {
     store_narrow(Q[i % 3][i / 3], volume + i * LANES);
     store_narrow(Q[3 + i / 3][i % 3], volume + (9 + i) * LANES);
@@ -275,9 +274,8 @@ static inline void finish_volume(const sn_wide_f F[9], const sn_wide_f U[9], con
   *(sn_wide_f*)(volume + SN_VOLUME_FACTOR * LANES) = law->factor;
 }
 
-static inline void linearise_framed(const sn_flesh* flesh, sn_flesh_work* work, uint32_t packet,
-                                    int child) {
-  float* tangent = tangent_of(work, packet, child);
+static inline void linearise_framed(const sn_flesh* flesh, sn_flesh_work* work, size_t row) {
+  float* tangent = tangent_of(work, row);
   sn_wide_f F[SN_TANGENT_GRADIENTS], U[9], s[3], V[9], ab[2];
   law_pair law;
   load_tangent_f(tangent, 0, SN_TANGENT_F, SN_TANGENT_GRADIENTS, F);
@@ -286,16 +284,16 @@ static inline void linearise_framed(const sn_flesh* flesh, sn_flesh_work* work, 
   find_frames_f(F, U, s, V);
   beyond_f beyond = {{0}, {0}};
   if (work->pressure) {
-    beyond.held = sn_wide_set_f((float)work->stiffening) * pressure_of(work, packet, child);
+    beyond.held = sn_wide_set_f((float)work->stiffening) * pressure_of(work, row);
   } else if (work->kept) {
-    beyond.kept = sn_wide_load_f(kept_of(work, packet, child));
+    beyond.kept = sn_wide_load_f(kept_of(work, row));
   }
-  law_of_kinds(flesh, kinds_of(work, packet, child, 0), ab, &beyond, s, F[9], &law);
-  if (work->volume) finish_volume(F, U, V, &law, volume_of(work, packet, child));
+  law_of_kinds(flesh, kinds_of(work, row, 0), ab, &beyond, s, F[9], &law);
+  if (work->volume) finish_volume(F, U, V, &law, volume_of(work, row));
   for (int i = 0; i < 9; ++i) {
     *(sn_wide_f*)(tangent + (SN_TANGENT_U + i) * LANES) = U[i];
     *(sn_wide_f*)(tangent + (SN_TANGENT_V + i) * LANES) = V[i];
   }
-  if (work->exact) store_framed(&law.exact, exact_of(work, packet, child));
+  if (work->exact) store_framed(&law.exact, exact_of(work, row));
   store_framed(&law.definite, tangent + SN_TANGENT_FRAMED * LANES);
 }

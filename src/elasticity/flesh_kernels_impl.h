@@ -37,31 +37,30 @@ static uint32_t chunk_end(const sn_flesh* flesh, size_t chunk) {
 static const int HESSIAN_NUMBERS[SN_FORM_COUNT] = {SN_HESSIAN_NUMBERS_COROTATED,
                                                    SN_HESSIAN_NUMBERS_FRAMES};
 
-static inline float* tangent_of(const sn_flesh_work* work, uint32_t packet, int child) {
-  return work->tangents + ((size_t)packet * 8 + (size_t)child) * (size_t)work->tangent_size * LANES;
+static inline float* tangent_of(const sn_flesh_work* work, size_t row) {
+  return work->tangents + row * (size_t)work->tangent_size * LANES;
 }
-static inline float* exact_of(const sn_flesh_work* work, uint32_t packet, int child) {
-  return work->exact + ((size_t)packet * 8 + (size_t)child) * (size_t)work->hessian_size * LANES;
-}
-
-// What pressures keep of b = lambda h / 16, for one child of each lane.
-static inline const float* kept_of(const sn_flesh_work* work, uint32_t packet, int child) {
-  return work->kept + ((size_t)packet * 8 + (size_t)child) * LANES;
-}
-static inline sn_wide_f pressure_of(const sn_flesh_work* work, uint32_t packet, int child) {
-  return sn_wide_load_f(work->pressure + ((size_t)packet * 8 + (size_t)child) * LANES);
-}
-static inline float* volume_of(const sn_flesh_work* work, uint32_t packet, int child) {
-  return work->volume + ((size_t)packet * 8 + (size_t)child) * SN_VOLUME_NUMBERS * LANES;
+static inline float* exact_of(const sn_flesh_work* work, size_t row) {
+  return work->exact + row * (size_t)work->hessian_size * LANES;
 }
 
-// Which cells of a packet and child are cut, a bit a lane, and the number of one of them.
-static inline uint8_t cut_lanes(const sn_flesh* flesh, uint32_t packet, int child) {
-  return flesh->cut ? flesh->cut->lanes[(size_t)packet * 8 + (size_t)child] : 0;
+// What pressures keep of b = lambda h / 16, for the cells of a row.
+static inline const float* kept_of(const sn_flesh_work* work, size_t row) {
+  return work->kept + row * LANES;
 }
-static inline uint32_t cut_number(const sn_cut_cells* cut, uint32_t packet, int child, int lane) {
-  size_t at = (size_t)packet * 8 + (size_t)child;
-  return cut->firsts[at] + (uint32_t)__builtin_popcount(cut->lanes[at] & ((1u << lane) - 1));
+static inline sn_wide_f pressure_of(const sn_flesh_work* work, size_t row) {
+  return sn_wide_load_f(work->pressure + row * LANES);
+}
+static inline float* volume_of(const sn_flesh_work* work, size_t row) {
+  return work->volume + row * SN_VOLUME_NUMBERS * LANES;
+}
+
+// Which cells of a row are cut, a bit a lane, and the number of one of them.
+static inline uint8_t cut_lanes(const sn_flesh* flesh, size_t row) {
+  return flesh->cut ? flesh->cut->lanes[row] : 0;
+}
+static inline uint32_t cut_number(const sn_cut_cells* cut, size_t row, int lane) {
+  return cut->firsts[row] + (uint32_t)__builtin_popcount(cut->lanes[row] & ((1u << lane) - 1));
 }
 static void multiply_cut(const sn_flesh* flesh, const sn_flesh_work* work, uint32_t number,
                          sn_hessian kind, double s[3][8], double g[3][8]);
@@ -193,11 +192,11 @@ typedef struct mixed_side {
   sn_wide_d pressure, kept, measure;
 } mixed_side;
 
-static inline mixed_side load_mixed(const sn_flesh_work* work, uint32_t packet, int child, int lane,
+static inline mixed_side load_mixed(const sn_flesh_work* work, size_t row, int lane,
                                     sn_wide_d own) {
   sn_wide_d zero = sn_wide_set_d(0), one = sn_wide_set_d(1);
   if (!work->pressure) return (mixed_side){zero, one, zero};
-  size_t place = ((size_t)packet * 8 + (size_t)child) * LANES + (size_t)lane;
+  size_t place = row * LANES + (size_t)lane;
   sn_wide_d kept = own * sn_wide_load_d(work->kept + place);
   return (mixed_side){sn_wide_load_d(work->pressure + place),
                       sn_wide_select_d(kept > zero, kept, one), zero};
@@ -209,10 +208,10 @@ static inline sn_wide_d mixed_energy(mixed_side* mixed, sn_wide_d M) {
   return mixed->pressure * (M - sn_wide_set_d(0.5) * mixed->pressure / mixed->kept);
 }
 
-static inline void store_measure(const sn_flesh_work* work, uint32_t packet, int child, int lane,
+static inline void store_measure(const sn_flesh_work* work, size_t row, int lane,
                                  const mixed_side* mixed) {
   sn_quad_f narrow = __builtin_convertvector(mixed->measure, sn_quad_f);
-  size_t place = ((size_t)packet * 8 + (size_t)child) * LANES + (size_t)lane;
+  size_t place = row * LANES + (size_t)lane;
   if (work->pressure) memcpy(work->measure + place, &narrow, sizeof narrow);
 }
 
@@ -250,14 +249,14 @@ __attribute__((always_inline)) static inline double evaluate_packet(
   memcpy(h, f->edges + (size_t)packet * LANES, sizeof h);
   for (int side = 0; side < 2; ++side) load_lattice_d(f, packet, side * SN_LANES_d, in, v[side]);
   if (out) memset(sums, 0, sizeof sums);
-  for (int child = 0; child < 8; ++child) {
-    const float* tangent = tangent_of(work, packet, child);
+  for (sn_family_row row = sn_family_first(f, packet); row.child < 8; row = sn_family_next(row)) {
+    const float* tangent = tangent_of(work, row.at);
     sn_wide_d s[2][3][8], D[2][9], F[2][9], R[2][9], ab[2];
     frames_d frames[2];
     for (int side = 0; side < 2; ++side) {
       sn_wide_d scale = sn_wide_set_d(0.25) / h[side];
       for (int i = 0; i < 3; ++i) {
-        to_modes_d(v[side] + CHILD[child], i, s[side][i]);
+        to_modes_d(v[side] + CHILD[row.child], i, s[side][i]);
         for (int j = 0; j < 3; ++j) {
           int e = 3 * i + j;
           D[side][e] = scale * s[side][i][1 << j];
@@ -274,19 +273,19 @@ __attribute__((always_inline)) static inline double evaluate_packet(
       int lane = side * SN_LANES_d;
       load_tangent_d(tangent, lane, SN_TANGENT_MATERIAL, 2, ab);
       if (work->kept && !work->pressure) {
-        ab[1] += sn_wide_load_d(kept_of(work, packet, child) + lane);
+        ab[1] += sn_wide_load_d(kept_of(work, row.at) + lane);
       }
       for (int i = 0; i < 2; ++i) ab[i] *= own;
-      mixed_side mixed = load_mixed(work, packet, child, lane, own);
+      mixed_side mixed = load_mixed(work, row.at, lane, own);
       if (form == SN_FORM_COROTATED) {
         energy[side] += evaluate_hourglass(flesh, ab[0], s[side]);
         energy[side] += evaluate_corotated(ab, &mixed, h[side], D[side], R[side], s[side]);
       } else {
-        energy[side] += evaluate_side(flesh, work, packet, child, lane, ab, &mixed, h[side],
-                                      F[side], &frames[side], s[side]);
+        energy[side] += evaluate_side(flesh, work, row.at, lane, ab, &mixed, h[side], F[side],
+                                      &frames[side], s[side]);
       }
-      store_measure(work, packet, child, lane, &mixed);
-      for (int i = 0; i < 3 && out; ++i) add_modes_d(s[side][i], i, sums[side] + CHILD[child]);
+      store_measure(work, row.at, lane, &mixed);
+      for (int i = 0; i < 3 && out; ++i) add_modes_d(s[side][i], i, sums[side] + CHILD[row.child]);
     }
   }
   for (int side = 0; side < 2 && out; ++side) {
@@ -334,18 +333,19 @@ static void deform(const sn_flesh* flesh, sn_flesh_work* work, size_t chunk, con
       memcpy(&h, f->edges + (size_t)packet * LANES + lane, sizeof h);
       sn_wide_d scale = sn_wide_set_d(0.25) / h;
       load_lattice_d(f, packet, lane, &in, v);
-      for (int child = 0; child < 8; ++child) {
-        float* F = tangent_of(work, packet, child) + SN_TANGENT_F * LANES + lane;
+      for (sn_family_row row = sn_family_first(f, packet); row.child < 8;
+           row = sn_family_next(row)) {
+        float* F = tangent_of(work, row.at) + SN_TANGENT_F * LANES + lane;
         for (int i = 0; i < 3; ++i) {
-          to_modes_d(v + CHILD[child], i, s[i]);
+          to_modes_d(v + CHILD[row.child], i, s[i]);
           for (int j = 0; j < 3; ++j) {
             sn_wide_d d = scale * s[i][1 << j];
             sn_quad_f narrow = __builtin_convertvector(i == j ? d + one : d, sn_quad_f);
             memcpy(F + (3 * i + j) * LANES, &narrow, sizeof narrow);
           }
         }
-        if (flesh->form == SN_FORM_FRAMES) store_mean_volume(work, packet, child, lane, s, scale);
-        if (work->sharp) deform_cut_side(flesh, work, packet, child, lane, h, s);
+        if (flesh->form == SN_FORM_FRAMES) store_mean_volume(work, row.at, lane, s, scale);
+        if (work->sharp) deform_cut_side(flesh, work, row.at, lane, h, s);
       }
     }
   }
@@ -369,44 +369,40 @@ static inline void from_frame(const sn_wide_f value[3], const sn_wide_f V[9], fl
 // In units of h / 16: mu is a / 2, lambda is b.
 static void linearise_R(const sn_flesh* flesh, sn_flesh_work* work, size_t chunk) {
   sn_wide_f zero = sn_wide_set_f(0), one = sn_wide_set_f(1);
-  for (uint32_t packet = (uint32_t)chunk * SN_CHUNK_PACKETS; packet < chunk_end(flesh, chunk);
-       ++packet) {
-    for (int child = 0; child < 8; ++child) {
-      float* tangent = tangent_of(work, packet, child);
-      sn_wide_f F[9], R[9], s[3], V[9], ab[2], exact[3], definite[3];
-      load_tangent_f(tangent, 0, SN_TANGENT_R, 9, F);
-      load_tangent_f(tangent, 0, SN_TANGENT_MATERIAL, 2, ab);
-      sn_wide_f held = zero;  // pressure that is not b times the trace
-      if (work->pressure) {
-        held = sn_wide_set_f((float)work->stiffening) * pressure_of(work, packet, child);
-      } else if (work->kept) {
-        ab[1] += sn_wide_load_f(kept_of(work, packet, child));
-      }
-      decompose_f(F, R, s, V);
-      sn_wide_f mu = sn_wide_set_f(0.5f) * ab[0];
-      sn_wide_f above = ab[1] * ((s[0] - one) + (s[1] - one) + (s[2] - one)) + held - (mu + mu);
-      sn_wide_f least = sn_wide_set_f((float)SN_ROTATION_FLOOR) * s[0] + sn_wide_set_f(1e-12f);
-      for (int k = 0; k < 3; ++k) {
-        sn_wide_f sum = s[(k + 1) % 3] + s[(k + 2) % 3];
-        exact[k] = above / sn_wide_select_f(sum > least, sum, least);
-        definite[k] = sn_wide_select_f(exact[k] < zero - mu, zero - mu, exact[k]);
-      }
-      for (int i = 0; i < 9; ++i) *(sn_wide_f*)(tangent + (SN_TANGENT_R + i) * LANES) = R[i];
-      from_frame(definite, V, tangent + SN_TANGENT_L * LANES);
-      if (work->exact) {
-        from_frame(exact, V, exact_of(work, packet, child));
-      }
+  const uint32_t* rows = flesh->families->rows;
+  for (size_t row = rows[chunk * SN_CHUNK_PACKETS]; row < rows[chunk_end(flesh, chunk)]; ++row) {
+    float* tangent = tangent_of(work, row);
+    sn_wide_f F[9], R[9], s[3], V[9], ab[2], exact[3], definite[3];
+    load_tangent_f(tangent, 0, SN_TANGENT_R, 9, F);
+    load_tangent_f(tangent, 0, SN_TANGENT_MATERIAL, 2, ab);
+    sn_wide_f held = zero;  // pressure that is not b times the trace
+    if (work->pressure) {
+      held = sn_wide_set_f((float)work->stiffening) * pressure_of(work, row);
+    } else if (work->kept) {
+      ab[1] += sn_wide_load_f(kept_of(work, row));
+    }
+    decompose_f(F, R, s, V);
+    sn_wide_f mu = sn_wide_set_f(0.5f) * ab[0];
+    sn_wide_f above = ab[1] * ((s[0] - one) + (s[1] - one) + (s[2] - one)) + held - (mu + mu);
+    sn_wide_f least = sn_wide_set_f((float)SN_ROTATION_FLOOR) * s[0] + sn_wide_set_f(1e-12f);
+    for (int k = 0; k < 3; ++k) {
+      sn_wide_f sum = s[(k + 1) % 3] + s[(k + 2) % 3];
+      exact[k] = above / sn_wide_select_f(sum > least, sum, least);
+      definite[k] = sn_wide_select_f(exact[k] < zero - mu, zero - mu, exact[k]);
+    }
+    for (int i = 0; i < 9; ++i) *(sn_wide_f*)(tangent + (SN_TANGENT_R + i) * LANES) = R[i];
+    from_frame(definite, V, tangent + SN_TANGENT_L * LANES);
+    if (work->exact) {
+      from_frame(exact, V, exact_of(work, row));
     }
   }
 }
 
 static void linearise_UV(const sn_flesh* flesh, sn_flesh_work* work, size_t chunk) {
-  for (uint32_t packet = (uint32_t)chunk * SN_CHUNK_PACKETS; packet < chunk_end(flesh, chunk);
-       ++packet) {
-    for (int child = 0; child < 8; ++child) {
-      linearise_framed(flesh, work, packet, child);
-      if (work->sharp) linearise_cut_cells(flesh, work, packet, child);
-    }
+  const uint32_t* rows = flesh->families->rows;
+  for (size_t row = rows[chunk * SN_CHUNK_PACKETS]; row < rows[chunk_end(flesh, chunk)]; ++row) {
+    linearise_framed(flesh, work, row);
+    if (work->sharp) linearise_cut_cells(flesh, work, row);
   }
 }
 

@@ -4,16 +4,16 @@
 // where Q = dM/dF is how the measure M of the change of volume grows with F, and w a weight a cell.
 // docs/theory/incompressible.md.
 
-// Q of one child of each lane, by the linear modes and the hourglass modes 3, 5, 6. For M = tr(S - I) it
+// Q of a row, by the linear modes and the hourglass modes 3, 5, 6. For M = tr(S - I) it
 // is R and nothing.
-static inline void SN_P(load_volume_gradient)(const sn_flesh_work* work, uint32_t packet, int child,
-                                              int lane, WIDE Q[9], WIDE hourglass[9]) {
+static inline void SN_P(load_volume_gradient)(const sn_flesh_work* work, size_t row, int lane,
+                                              WIDE Q[9], WIDE hourglass[9]) {
   if (work->volume) {
-    const float* at = volume_of(work, packet, child);
+    const float* at = volume_of(work, row);
     SN_P(load_tangent)(at, lane, 0, 9, Q);
     SN_P(load_tangent)(at, lane, 9, 9, hourglass);
   } else {
-    SN_P(load_tangent)(tangent_of(work, packet, child), lane, SN_TANGENT_R, 9, Q);
+    SN_P(load_tangent)(tangent_of(work, row), lane, SN_TANGENT_R, 9, Q);
   }
 }
 
@@ -31,7 +31,7 @@ static inline void SN_P(add_linear_modes)(WIDE s1, WIDE s2, WIDE s4, int i, WIDE
   v[13][i] += a;
 }
 
-// Numbers of one child of each lane, from and to memory.
+// Numbers of a row, from and to memory.
 static inline WIDE SN_P(load_places)(const SN_REAL* at) {
   WIDE value;
   memcpy(&value, at, sizeof value);
@@ -40,20 +40,22 @@ static inline WIDE SN_P(load_places)(const SN_REAL* at) {
 
 static void SN_P(gather_pressures)(const sn_flesh* flesh, const sn_flesh_work* work, size_t chunk,
                                    const float* weights, const SN_REAL* u, SN_REAL* t) {
+  const sn_families* f = flesh->families;
   SN_P(private_nodes) in;
   SN_P(fetch_nodes)(flesh, chunk, u, &in);
   for (uint32_t packet = (uint32_t)chunk * SN_CHUNK_PACKETS; packet < chunk_end(flesh, chunk);
        ++packet) {
     for (int lane = 0; lane < LANES; lane += SN_P(SN_LANES)) {
       WIDE v[POINTS][3];
-      SN_P(load_lattice)(flesh->families, packet, lane, &in, v);
-      for (int child = 0; child < 8; ++child) {
-        size_t place = ((size_t)packet * 8 + (size_t)child) * LANES + (size_t)lane;
+      SN_P(load_lattice)(f, packet, lane, &in, v);
+      for (sn_family_row row = sn_family_first(f, packet); row.child < 8;
+           row = sn_family_next(row)) {
+        size_t place = (size_t)row.at * LANES + (size_t)lane;
         WIDE Q[9], hourglass[9], sum = SET(0);
-        SN_P(load_volume_gradient)(work, packet, child, lane, Q, hourglass);
+        SN_P(load_volume_gradient)(work, row.at, lane, Q, hourglass);
         for (int i = 0; i < 3; ++i) {
           WIDE s[8];
-          SN_P(to_modes)(v + CHILD[child], i, s);
+          SN_P(to_modes)(v + CHILD[row.child], i, s);
           sum = FMA(Q[3 * i + 2], s[4], FMA(Q[3 * i + 1], s[2], FMA(Q[3 * i], s[1], sum)));
           if (!work->volume) continue;
           sum = FMA(hourglass[6 + i], s[6],
@@ -76,11 +78,12 @@ static void SN_P(scatter_pressures)(const sn_flesh* flesh, sn_flesh_work* work, 
     for (int lane = 0; lane < LANES; lane += SN_P(SN_LANES)) {
       WIDE sums[POINTS][3];
       memset(sums, 0, sizeof sums);
-      for (int child = 0; child < 8; ++child) {
-        size_t place = ((size_t)packet * 8 + (size_t)child) * LANES + (size_t)lane;
+      for (sn_family_row row = sn_family_first(f, packet); row.child < 8;
+           row = sn_family_next(row)) {
+        size_t place = (size_t)row.at * LANES + (size_t)lane;
         WIDE Q[9], hourglass[9];
         WIDE value = SN_P(sn_wide_load)(weights + place) * SN_P(load_places)(t + place);
-        SN_P(load_volume_gradient)(work, packet, child, lane, Q, hourglass);
+        SN_P(load_volume_gradient)(work, row.at, lane, Q, hourglass);
         for (int i = 0; i < 3; ++i) {
           if (work->volume) {
             WIDE zero = SET(0);
@@ -92,10 +95,11 @@ static void SN_P(scatter_pressures)(const sn_flesh* flesh, sn_flesh_work* work, 
                              value * hourglass[3 + i],
                              value * hourglass[6 + i],
                              zero};
-            SN_P(add_modes)(modes, i, sums + CHILD[child]);
+            SN_P(add_modes)(modes, i, sums + CHILD[row.child]);
           } else {
             SN_P(add_linear_modes)
-            (value * Q[3 * i], value * Q[3 * i + 1], value * Q[3 * i + 2], i, sums + CHILD[child]);
+            (value * Q[3 * i], value * Q[3 * i + 1], value * Q[3 * i + 2], i,
+             sums + CHILD[row.child]);
           }
         }
       }

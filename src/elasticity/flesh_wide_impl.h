@@ -74,7 +74,14 @@ static inline uint32_t SN_P(any_hanging)(const uint32_t words[SN_P(SN_LANES)]) {
 static inline void SN_P(load_lattice)(const sn_families* f, uint32_t packet, int lane,
                                       const SN_P(private_nodes) * nodes, WIDE v[POINTS][3]) {
   const uint16_t* local = f->local + (size_t)packet * POINTS * LANES + lane;
-  for (int p = 0; p < POINTS; ++p) SN_P(sn_wide_gather)(nodes->at, local + p * LANES, v[p]);
+  uint32_t points = f->points[packet];
+  for (int p = 0; p < POINTS; ++p) {
+    if (points >> p & 1) {
+      SN_P(sn_wide_gather)(nodes->at, local + p * LANES, v[p]);
+    } else {
+      memset(v[p], 0, sizeof v[p]);
+    }
+  }
   const uint32_t* words = f->hanging + (size_t)packet * LANES + lane;
   uint32_t any = SN_P(any_hanging)(words);
   if (!any) return;
@@ -94,6 +101,15 @@ static inline void SN_P(load_lattice)(const sn_families* f, uint32_t packet, int
       WIDE sum = (v[p[1]][i] + v[p[2]][i]) + (v[p[3]][i] + v[p[4]][i]);
       v[p[0]][i] = SELECT(hangs, SET((SN_REAL)0.25) * sum, v[p[0]][i]);
     }
+  }
+}
+
+static inline void SN_P(scatter_points)(const sn_families* f, uint32_t packet, int lane,
+                                        WIDE v[POINTS][3], SN_P(private_nodes) * nodes) {
+  const uint16_t* local = f->local + (size_t)packet * POINTS * LANES + lane;
+  uint32_t points = f->points[packet];
+  for (int p = 0; p < POINTS; ++p) {
+    if (points >> p & 1) SN_P(sn_wide_scatter)(v[p], local + p * LANES, nodes->at);
   }
 }
 
@@ -122,8 +138,7 @@ static inline void SN_P(add_lattice)(const sn_families* f, uint32_t packet, int 
       v[p[0]][i] = KEEP(~hangs, v[p[0]][i]);
     }
   }
-  const uint16_t* local = f->local + (size_t)packet * POINTS * LANES + lane;
-  for (int p = 0; p < POINTS; ++p) SN_P(sn_wide_scatter)(v[p], local + p * LANES, nodes->at);
+  SN_P(scatter_points)(f, packet, lane, v, nodes);
 }
 
 // Modes 1..7 of one axis from the corners of a child, v being its first lattice point.
@@ -174,48 +189,46 @@ static inline void SN_P(symmetric_product)(const WIDE L[6], const WIDE w[3], WID
 }
 
 // The Hessian of the kind asked for: the definite one lies in the tangents, the exact one by itself.
-static inline void SN_P(load_hessian)(const sn_flesh_work* work, uint32_t packet, int child,
-                                      int lane, sn_hessian kind, sn_tangent_form form,
-                                      WIDE* hessian) {
+static inline void SN_P(load_hessian)(const sn_flesh_work* work, size_t row, int lane,
+                                      sn_hessian kind, sn_tangent_form form, WIDE* hessian) {
   int count = HESSIAN_NUMBERS[form];
   if (kind == SN_HESSIAN_DEFINITE) {
     int first = form == SN_FORM_COROTATED ? SN_TANGENT_L : SN_TANGENT_FRAMED;
-    SN_P(load_tangent)(tangent_of(work, packet, child), lane, first, count, hessian);
+    SN_P(load_tangent)(tangent_of(work, row), lane, first, count, hessian);
   } else {
-    SN_P(load_tangent)(exact_of(work, packet, child), lane, 0, count, hessian);
+    SN_P(load_tangent)(exact_of(work, row), lane, 0, count, hessian);
   }
 }
 
-// Ask for the tangents of the same child of the next packet: they come from far away, once a product.
+// Ask for the tangents of the row that comes eight later: they come from far away, once a product.
 // Always inlined, because GCC takes a function that only prefetches for one that does nothing.
 __attribute__((always_inline)) static inline void SN_P(prefetch_tangent)(const sn_flesh_work* work,
-                                                                         uint32_t packet, int child,
+                                                                         size_t row,
                                                                          sn_hessian kind,
                                                                          sn_tangent_form form) {
-  const char* at = (const char*)tangent_of(work, packet, child + 8);
+  const char* at = (const char*)tangent_of(work, row + 8);
   int count = HESSIAN_NUMBERS[form];
   int size = (form == SN_FORM_COROTATED ? SN_TANGENT_L : SN_TANGENT_FRAMED) + count;
   for (int line = 0; line < size * LANES * 4; line += 64) __builtin_prefetch(at + line);
   if (kind == SN_HESSIAN_DEFINITE) return;
-  at = (const char*)exact_of(work, packet, child + 8);
+  at = (const char*)exact_of(work, row + 8);
   for (int line = 0; line < count * LANES * 4; line += 64) __builtin_prefetch(at + line);
 }
 
 // The same for what the mean of J needs.
 __attribute__((always_inline)) static inline void SN_P(prefetch_volume)(const sn_flesh_work* work,
-                                                                        uint32_t packet,
-                                                                        int child) {
-  const char* at = (const char*)volume_of(work, packet, child + 8);
+                                                                        size_t row) {
+  const char* at = (const char*)volume_of(work, row + 8);
   for (int line = 0; line < SN_VOLUME_NUMBERS * LANES * 4; line += 64)
     __builtin_prefetch(at + line);
 }
 
-// y += K v for one child of each lane, corotated. With the rows r_i of R and s_i of the linear modes,
+// y += K v for a row, corotated. With the rows r_i of R and s_i of the linear modes,
 //     trace = sum r_i.s_i,  w = sum s_i x r_i,  and row i of the result is  a s_i + b trace r_i + r_i x l.
-static inline void SN_P(apply_corotated)(const sn_flesh_work* work, uint32_t packet, int child,
-                                         int lane, sn_hessian kind, WIDE h2, WIDE h3, WIDE (*v)[3],
+static inline void SN_P(apply_corotated)(const sn_flesh_work* work, size_t row, int child, int lane,
+                                         sn_hessian kind, WIDE h2, WIDE h3, WIDE (*v)[3],
                                          WIDE (*y)[3]) {
-  const float* tangent = tangent_of(work, packet, child);
+  const float* tangent = tangent_of(work, row);
   WIDE s[3][8], r[3], L[6], ab[2], l[3], trace = SET(0), w[3] = {trace, trace, trace};
   SN_P(load_tangent)(tangent, lane, SN_TANGENT_MATERIAL, 2, ab);
   WIDE a2 = ab[0] * h2, a3 = ab[0] * h3;
@@ -231,7 +244,7 @@ static inline void SN_P(apply_corotated)(const sn_flesh_work* work, uint32_t pac
     w[0] = FMA(s2, r[2], w[0]), w[1] = FMA(s4, r[0], w[1]), w[2] = FMA(s1, r[1], w[2]);
     w[0] = FMA(-s4, r[1], w[0]), w[1] = FMA(-s1, r[2], w[1]), w[2] = FMA(-s2, r[0], w[2]);
   }
-  SN_P(load_hessian)(work, packet, child, lane, kind, SN_FORM_COROTATED, L);
+  SN_P(load_hessian)(work, row, lane, kind, SN_FORM_COROTATED, L);
   SN_P(symmetric_product)(L, w, l);
   trace *= ab[1];
   for (int i = 0; i < 3; ++i) {
@@ -330,17 +343,15 @@ static inline void SN_P(multiply_mean_volume)(const float* volume, int lane, WID
 }
 
 // Products of the cut cells among the lanes of a go, from and to their modes.
-static void SN_P(multiply_cut_lanes)(const sn_flesh* flesh, const sn_flesh_work* work,
-                                     uint32_t packet, int child, int lane, sn_hessian kind,
-                                     WIDE s[3][8]) {
-  size_t at = (size_t)packet * 8 + (size_t)child;
+static void SN_P(multiply_cut_lanes)(const sn_flesh* flesh, const sn_flesh_work* work, size_t row,
+                                     int lane, sn_hessian kind, WIDE s[3][8]) {
   for (int l = 0; l < SN_P(SN_LANES); ++l) {
     double modes[3][8], g[3][8];
-    if (!(flesh->cut->lanes[at] >> (lane + l) & 1)) continue;
+    if (!(flesh->cut->lanes[row] >> (lane + l) & 1)) continue;
     for (int i = 0; i < 3; ++i) {
       for (int m = 1; m < 8; ++m) modes[i][m] = s[i][m][l];
     }
-    multiply_cut(flesh, work, cut_number(flesh->cut, packet, child, lane + l), kind, modes, g);
+    multiply_cut(flesh, work, cut_number(flesh->cut, row, lane + l), kind, modes, g);
     for (int i = 0; i < 3; ++i) {
       for (int m = 1; m < 8; ++m) s[i][m][l] = (SN_REAL)g[i][m];
     }
@@ -353,23 +364,23 @@ static inline MASK SN_P(cut_mask)(uint8_t lanes, int lane) {
   return mask;
 }
 
-// y += K v for one child of each lane, of any law: with the linear modes s, U H(U^T s V) V^T. The
+// y += K v for a row, of any law: with the linear modes s, U H(U^T s V) V^T. The
 // cells of `cut` lanes go by their own points.
-static inline void SN_P(apply_framed)(const sn_flesh* flesh, const sn_flesh_work* work,
-                                      uint32_t packet, int child, int lane, sn_hessian kind,
-                                      WIDE h2, WIDE h3, uint8_t cut, WIDE (*v)[3], WIDE (*y)[3]) {
-  const float* tangent = tangent_of(work, packet, child);
+static inline void SN_P(apply_framed)(const sn_flesh* flesh, const sn_flesh_work* work, size_t row,
+                                      int child, int lane, sn_hessian kind, WIDE h2, WIDE h3,
+                                      uint8_t cut, WIDE (*v)[3], WIDE (*y)[3]) {
+  const float* tangent = tangent_of(work, row);
   WIDE s[3][8], own[3][8], G[9], C[9], frame[9], hessian[12], mean[6][3], a;
   SN_P(load_tangent)(tangent, lane, SN_TANGENT_MATERIAL, 1, &a);
   WIDE a2 = a * h2, a3 = a * h3;
   for (int i = 0; i < 3; ++i) SN_P(to_modes)(v + CHILD[child], i, s[i]);
   if (cut) {
     memcpy(own, s, sizeof own);
-    SN_P(multiply_cut_lanes)(flesh, work, packet, child, lane, kind, own);
+    SN_P(multiply_cut_lanes)(flesh, work, row, lane, kind, own);
   }
   bool with_mean = work->volume && kind == SN_HESSIAN_EXACT;
   if (with_mean) {
-    SN_P(multiply_mean_volume)(volume_of(work, packet, child), lane, s, mean);
+    SN_P(multiply_mean_volume)(volume_of(work, row), lane, s, mean);
   }
   for (int i = 0; i < 3; ++i) {
     s[i][3] *= a2;
@@ -382,7 +393,7 @@ static inline void SN_P(apply_framed)(const sn_flesh* flesh, const sn_flesh_work
   SN_P(transposed_times)(frame, G, C);
   SN_P(load_tangent)(tangent, lane, SN_TANGENT_V, 9, frame);
   SN_P(matrix_times)(C, frame, G);
-  SN_P(load_hessian)(work, packet, child, lane, kind, SN_FORM_FRAMES, hessian);
+  SN_P(load_hessian)(work, row, lane, kind, SN_FORM_FRAMES, hessian);
   SN_P(multiply_framed)(hessian, G);
   SN_P(times_transposed)(G, frame, C);
   SN_P(load_tangent)(tangent, lane, SN_TANGENT_U, 9, frame);
@@ -416,15 +427,17 @@ __attribute__((always_inline)) static inline void SN_P(apply_form)(
       WIDE v[POINTS][3], sums[POINTS][3];
       SN_P(load_lattice)(f, packet, lane, &in, v);
       memset(sums, 0, sizeof sums);
-      for (int child = 0; child < 8; ++child) {
-        if (lane == 0) SN_P(prefetch_tangent)(work, packet, child, kind, form);
+      for (sn_family_row row = sn_family_first(f, packet); row.child < 8;
+           row = sn_family_next(row)) {
+        if (lane == 0) SN_P(prefetch_tangent)(work, row.at, kind, form);
         if (form == SN_FORM_COROTATED) {
-          SN_P(apply_corotated)(work, packet, child, lane, kind, h2, h3, v, sums);
+          SN_P(apply_corotated)(work, row.at, row.child, lane, kind, h2, h3, v, sums);
         } else {
           if (lane == 0 && work->volume && kind == SN_HESSIAN_EXACT)
-            SN_P(prefetch_volume)(work, packet, child);
-          uint8_t cut = sharp ? cut_lanes(flesh, packet, child) : 0;
-          SN_P(apply_framed)(flesh, work, packet, child, lane, kind, h2, h3, cut, v, sums);
+            SN_P(prefetch_volume)(work, row.at);
+          uint8_t cut = sharp ? cut_lanes(flesh, row.at) : 0;
+          SN_P(apply_framed)
+          (flesh, work, row.at, row.child, lane, kind, h2, h3, cut, v, sums);
         }
       }
       SN_P(add_lattice)(f, packet, lane, sums, &out);
@@ -493,10 +506,10 @@ static inline WIDE SN_P(framed_entry)(const WIDE* tangent, const WIDE hessian[12
 }
 
 // What the mean of J adds to the diagonal: the pressure does not, as all that moves moves along one axis.
-static inline WIDE SN_P(mean_volume_entry)(const sn_flesh_work* work, uint32_t packet, int child,
-                                           int lane, int i, const WIDE s[8]) {
+static inline WIDE SN_P(mean_volume_entry)(const sn_flesh_work* work, size_t row, int lane, int i,
+                                           const WIDE s[8]) {
   if (!work->volume) return SET(0);
-  const float* volume = volume_of(work, packet, child);
+  const float* volume = volume_of(work, row);
   WIDE Q[3], q, factor, along = SET(0);
   SN_P(load_tangent)(volume, lane, 3 * i, 3, Q);
   SN_P(load_tangent)(volume, lane, SN_VOLUME_FACTOR, 1, &factor);
@@ -508,33 +521,32 @@ static inline WIDE SN_P(mean_volume_entry)(const sn_flesh_work* work, uint32_t p
 }
 
 // Entries of cut cells among the lanes: their own in place of those of whole cells.
-static void SN_P(cut_entries)(const sn_flesh* flesh, const sn_flesh_work* work, uint32_t packet,
-                              int child, int lane, sn_hessian kind, const WIDE s[8],
-                              WIDE values[3]) {
-  uint8_t lanes = cut_lanes(flesh, packet, child);
+static void SN_P(cut_entries)(const sn_flesh* flesh, const sn_flesh_work* work, size_t row,
+                              int lane, sn_hessian kind, const WIDE s[8], WIDE values[3]) {
+  uint8_t lanes = cut_lanes(flesh, row);
   for (int l = 0; l < SN_P(SN_LANES); ++l) {
     if (!(lanes >> (lane + l) & 1)) continue;
     double modes[8], entries[3];
     for (int m = 1; m < 8; ++m) modes[m] = s[m][l];
-    cut_diagonal(flesh, work, cut_number(flesh->cut, packet, child, lane + l), kind, modes,
-                 entries);
+    cut_diagonal(flesh, work, cut_number(flesh->cut, row, lane + l), kind, modes, entries);
     for (int i = 0; i < 3; ++i) values[i][l] = (SN_REAL)entries[i];
   }
 }
 
-// The diagonal entries of one child of each lane. A node that stands for a hanging corner gets its
+// The diagonal entries of a row. A node that stands for a hanging corner gets its
 // entry at the parent's corner.
 static inline void SN_P(add_child_diagonal)(const sn_flesh* flesh, const sn_flesh_work* work,
-                                            uint32_t packet, int k, int lane, sn_hessian kind,
-                                            WIDE h2, WIDE h3, WIDE (*d)[3]) {
+                                            uint32_t packet, sn_family_row row, int lane,
+                                            sn_hessian kind, WIDE h2, WIDE h3, WIDE (*d)[3]) {
   sn_tangent_form form = flesh->form;
+  int k = row.child;
   const uint32_t* words = flesh->families->hanging + (size_t)packet * LANES + lane;
   bool sharp = work->sharp && flesh->cut;
   WIDE tangent[SN_TANGENT_FRAMED], hessian[SN_HESSIAN_NUMBERS_FRAMES];
   SN_P(load_tangent)
-  (tangent_of(work, packet, k), lane, 0,
-   form == SN_FORM_COROTATED ? SN_TANGENT_L : SN_TANGENT_FRAMED, tangent);
-  SN_P(load_hessian)(work, packet, k, lane, kind, form, hessian);
+  (tangent_of(work, row.at), lane, 0, form == SN_FORM_COROTATED ? SN_TANGENT_L : SN_TANGENT_FRAMED,
+   tangent);
+  SN_P(load_hessian)(work, row.at, lane, kind, form, hessian);
   MASK hangs[8];
   for (int away = 0; away < 8; ++away) {
     hangs[away] = SN_P(sn_mask_bit)(words, sn_family_corner(k, k ^ away));
@@ -552,10 +564,10 @@ static inline void SN_P(add_child_diagonal)(const sn_flesh* flesh, const sn_fles
           hourglass + (form == SN_FORM_COROTATED ? SN_P(corotated_entry)(tangent, hessian, i, s)
                                                  : SN_P(framed_entry)(tangent, hessian, i, s));
       if (form == SN_FORM_FRAMES && kind == SN_HESSIAN_EXACT) {
-        values[i] += SN_P(mean_volume_entry)(work, packet, k, lane, i, s);
+        values[i] += SN_P(mean_volume_entry)(work, row.at, lane, i, s);
       }
     }
-    if (sharp) SN_P(cut_entries)(flesh, work, packet, k, lane, kind, s, values);
+    if (sharp) SN_P(cut_entries)(flesh, work, row.at, lane, kind, s, values);
     for (int i = 0; i < 3; ++i) {
       d[sn_family_corner(k, k ^ away)][i] += KEEP(~hangs[away], values[i]);
       d[sn_family_corner(k ^ away, k ^ away)][i] += KEEP(hangs[away], values[i]);
@@ -575,11 +587,11 @@ static void SN_P(diagonal)(const sn_flesh* flesh, sn_flesh_work* work, sn_hessia
     for (int lane = 0; lane < LANES; lane += SN_P(SN_LANES)) {
       WIDE sums[POINTS][3];
       memset(sums, 0, sizeof sums);
-      for (int k = 0; k < 8; ++k) {
-        SN_P(add_child_diagonal)(flesh, work, packet, k, lane, kind, h2, h3, sums);
+      for (sn_family_row row = sn_family_first(f, packet); row.child < 8;
+           row = sn_family_next(row)) {
+        SN_P(add_child_diagonal)(flesh, work, packet, row, lane, kind, h2, h3, sums);
       }
-      const uint16_t* local = f->local + (size_t)packet * POINTS * LANES + lane;
-      for (int p = 0; p < POINTS; ++p) SN_P(sn_wide_scatter)(sums[p], local + p * LANES, out.at);
+      SN_P(scatter_points)(f, packet, lane, sums, &out);
     }
   }
   SN_P(deliver_nodes)(flesh, chunk, &out, NULL, NULL, work->slots, y);

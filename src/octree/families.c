@@ -12,7 +12,10 @@
 typedef struct family_job {
   const sn_octree* tree;
   sn_families* families;
-  uint32_t* cells;   // the cell at each place, or SN_NO_CELL ([packet][child][lane])
+  uint32_t family_count;
+  uint8_t* has;      // children that each family has, as first numbered
+  uint32_t* order;   // packet * lanes + lane of each of these
+  uint32_t* cells;   // the cell at each place, or SN_NO_CELL
   uint32_t* counts;  // distinct nodes of each chunk (chunk_count)
   uint32_t* nodes;   // those nodes, as they first appear (SN_CHUNK_MAX_NODES a chunk)
   uint32_t* owners;  // chunk of each node (node_count)
@@ -25,8 +28,9 @@ static uint32_t packets_end(const sn_families* families, size_t chunk) {
 }
 
 // Families in the order of their first cells. Below a family's parent there may be others, of smaller
-// cells, so one family a height can be open at a time.
-static uint32_t number_families(const sn_octree* tree, uint32_t* places) {
+// cells, so one family a height can be open at a time. @param of the family of each cell
+// @param children which cells each has (cell_count at most, zero)
+static uint32_t number_families(const sn_octree* tree, uint32_t* of, uint8_t* children) {
   sn_octant parents[SN_MAX_HEIGHT + 2];
   uint32_t open[SN_MAX_HEIGHT + 2], count = 0;
   memset(open, 0xff, sizeof open);
@@ -37,33 +41,84 @@ static uint32_t number_families(const sn_octree* tree, uint32_t* places) {
       open[height] = count++;
       parents[height] = parent;
     }
-    uint32_t family = open[height];
-    places[e] = family / LANES * SN_PACKET_CELLS +
-                (uint32_t)sn_octant_child_number(tree->cells[e]) * LANES + family % LANES;
+    of[e] = open[height];
+    children[of[e]] |= (uint8_t)(1 << sn_octant_child_number(tree->cells[e]));
   }
   return count;
 }
 
+// The place of a set of children in Gray's order, in which each set differs from the next by one child.
+static int rank_of(uint8_t children) {
+  int rank = children;
+  for (int shift = 1; shift < 8; shift *= 2) rank ^= rank >> shift;
+  return rank;
+}
+
+// Where each family of a chunk goes: those with the same children together, those with nearly the same beside
+// them.
+static void sort_families(void* ctx, size_t begin, size_t end) {
+  const family_job* job = ctx;
+  for (size_t chunk = begin; chunk < end; ++chunk) {
+    size_t first = chunk * SN_CHUNK_PACKETS * LANES, last = first + SN_CHUNK_PACKETS * LANES;
+    uint32_t starts[257] = {0};
+    if (last > job->family_count) last = job->family_count;
+    for (size_t i = first; i < last; ++i) starts[rank_of(job->has[i]) + 1]++;
+    for (int k = 1; k < 257; ++k) starts[k] += starts[k - 1];
+    for (size_t i = first; i < last; ++i) {
+      job->order[i] = (uint32_t)first + starts[rank_of(job->has[i])]++;
+    }
+  }
+}
+
+// Children and rows of the packets.
+static uint32_t list_rows(const family_job* job) {
+  sn_families* f = job->families;
+  for (uint32_t i = 0; i < job->family_count; ++i) {
+    f->children[job->order[i] / LANES] |= job->has[i];
+  }
+  for (uint32_t packet = 0; packet < f->packet_count; ++packet) {
+    f->rows[packet + 1] = f->rows[packet] + (uint32_t)__builtin_popcount(f->children[packet]);
+  }
+  return f->rows[f->packet_count];
+}
+
 static void place_cells(void* ctx, size_t begin, size_t end) {
   family_job* job = ctx;
-  for (size_t e = begin; e < end; ++e) job->cells[job->families->places[e]] = (uint32_t)e;
+  sn_families* f = job->families;
+  for (size_t e = begin; e < end; ++e) {
+    uint32_t family = job->order[f->places[e]], packet = family / LANES;
+    uint32_t before = (1u << sn_octant_child_number(job->tree->cells[e])) - 1;
+    uint32_t row = f->rows[packet] + (uint32_t)__builtin_popcount(f->children[packet] & before);
+    f->places[e] = row * LANES + family % LANES;
+    job->cells[f->places[e]] = (uint32_t)e;
+  }
+}
+
+// The cells of one family, or SN_NO_CELL.
+static void find_cells(const family_job* job, uint32_t packet, uint32_t lane, uint32_t cells[8]) {
+  for (int k = 0; k < 8; ++k) cells[k] = SN_NO_CELL;
+  for (sn_family_row row = sn_family_first(job->families, packet); row.child < 8;
+       row = sn_family_next(row)) {
+    cells[row.child] = job->cells[(size_t)row.at * LANES + lane];
+  }
 }
 
 // The edge of a family's cells; that of the finest for a lane without a family.
-static double edge_of(const family_job* job, const uint32_t* cells) {
+static double edge_of(const family_job* job, const uint32_t cells[8]) {
   for (int k = 0; k < 8; ++k) {
-    if (cells[k * LANES] != SN_NO_CELL) return sn_octree_edge(job->tree, cells[k * LANES]);
+    if (cells[k] != SN_NO_CELL) return sn_octree_edge(job->tree, cells[k]);
   }
   return job->tree->cell;
 }
 
 // The nodes at the lattice points of one family, and which points hang. In place of a hanging corner
 // a cell names the parent's corner of the same number.
-static uint32_t find_points(const family_job* job, const uint32_t* cells, uint32_t points[POINTS]) {
+static uint32_t find_points(const family_job* job, const uint32_t cells[8],
+                            uint32_t points[POINTS]) {
   uint32_t hanging = 0;
   for (int p = 0; p < POINTS; ++p) points[p] = NO_NODE;
   for (int k = 0; k < 8; ++k) {
-    uint32_t cell = cells[k * LANES];
+    uint32_t cell = cells[k];
     if (cell == SN_NO_CELL) continue;
     for (int c = 0; c < 8; ++c) {
       bool hangs = job->tree->hanging[cell] >> c & 1;
@@ -108,9 +163,9 @@ static void number_points(void* ctx, size_t begin, size_t end) {
     uint32_t* nodes = job->nodes + chunk * SN_CHUNK_MAX_NODES;
     for (uint32_t packet = (uint32_t)chunk * SN_CHUNK_PACKETS; packet < packets_end(f, chunk);
          ++packet) {
-      for (int lane = 0; lane < LANES; ++lane) {
-        uint32_t points[POINTS];
-        const uint32_t* cells = job->cells + (size_t)packet * SN_PACKET_CELLS + lane;
+      for (uint32_t lane = 0; lane < LANES; ++lane) {
+        uint32_t points[POINTS], cells[8];
+        find_cells(job, packet, lane, cells);
         f->edges[packet * LANES + lane] = edge_of(job, cells);
         f->hanging[packet * LANES + lane] = find_points(job, cells, points);
         uint16_t* local = f->local + (size_t)packet * POINTS * LANES + lane;
@@ -118,6 +173,7 @@ static void number_points(void* ctx, size_t begin, size_t end) {
           local[p * LANES] = points[p] == NO_NODE
                                  ? UINT16_MAX
                                  : number_of(&table, points[p], nodes, &job->counts[chunk]);
+          f->points[packet] |= points[p] == NO_NODE ? 0 : 1u << p;
         }
       }
     }
@@ -211,10 +267,17 @@ static sn_status build(const sn_octree* tree, sn_pool* pool, sn_arena* arena, sn
                        sn_families* f, sn_error* err) {
   family_job job = {.tree = tree, .families = f};
   SN_TRY(SN_ARENA_RAW(arena, tree->cell_count, &f->places, err));
-  uint32_t families = number_families(tree, f->places);
-  f->packet_count = (families + LANES - 1) / LANES;
+  SN_TRY(SN_ARENA_NEW(scratch, tree->cell_count, &job.has, err));
+  job.family_count = number_families(tree, f->places, job.has);
+  f->packet_count = (job.family_count + LANES - 1) / LANES;
   f->chunk_count = (f->packet_count + SN_CHUNK_PACKETS - 1) / SN_CHUNK_PACKETS;
   size_t lanes = (size_t)f->packet_count * LANES, chunks = f->chunk_count;
+  SN_TRY(SN_ARENA_RAW(scratch, job.family_count, &job.order, err));
+  SN_TRY(SN_ARENA_NEW(arena, f->packet_count, &f->children, err));
+  SN_TRY(SN_ARENA_NEW(arena, f->packet_count, &f->points, err));
+  SN_TRY(SN_ARENA_NEW(arena, (size_t)f->packet_count + 1, &f->rows, err));
+  sn_parallel_for(pool, chunks, 1, sort_families, &job);
+  size_t places = (size_t)list_rows(&job) * LANES;
   SN_TRY(SN_ARENA_RAW(arena, lanes * POINTS, &f->local, err));
   SN_TRY(SN_ARENA_RAW(arena, lanes, &f->hanging, err));
   SN_TRY(SN_ARENA_RAW(arena, lanes, &f->edges, err));
@@ -222,11 +285,11 @@ static sn_status build(const sn_octree* tree, sn_pool* pool, sn_arena* arena, sn
   SN_TRY(SN_ARENA_NEW(arena, chunks, &f->own_counts, err));
   SN_TRY(SN_ARENA_NEW(arena, chunks + 1, &f->slot_starts, err));
 
-  SN_TRY(SN_ARENA_RAW(scratch, 8 * lanes, &job.cells, err));
+  SN_TRY(SN_ARENA_RAW(scratch, places, &job.cells, err));
   SN_TRY(SN_ARENA_NEW(scratch, chunks, &job.counts, err));
   SN_TRY(SN_ARENA_RAW(scratch, chunks * SN_CHUNK_MAX_NODES, &job.nodes, err));
   SN_TRY(SN_ARENA_RAW(scratch, (size_t)tree->node_count + 1, &job.owners, err));
-  memset(job.cells, 0xff, 8 * lanes * sizeof *job.cells);
+  memset(job.cells, 0xff, places * sizeof *job.cells);
   sn_parallel_for(pool, tree->cell_count, 4096, place_cells, &job);
   sn_parallel_for(pool, chunks, 1, number_points, &job);
   find_owners(&job);

@@ -3,8 +3,12 @@
 // hangs is the same for all its cells. So it is the unit of the fast kernels:
 //
 //     packet   eight families side by side, one a lane of a vector register
+//     row      one child of a packet's families; there is none for a child that all of them lack
 //     chunk    up to SN_CHUNK_PACKETS packets: the unit of parallel work, with a private copy of every
 //              node that it touches
+//
+// Where cells of two sizes meet, families lack the children that are smaller cells. So that these take next
+// to no memory and no time, the families of a chunk are sorted by the children that they have.
 //
 // Every node is owned by the first chunk that touches it. A chunk adds its own nodes' sums straight to
 // the result and writes those of other chunks' nodes (its halo) into *slots*; then each shared node
@@ -21,12 +25,14 @@
 #define SN_CHUNK_PACKETS 32
 // Nodes of a chunk at most, and one for the lattice points that no cell needs.
 #define SN_CHUNK_MAX_NODES (SN_CHUNK_PACKETS * SN_FAMILY_LANES * SN_FAMILY_POINTS + 1)
-// Places for cells in a packet: [child][lane].
-#define SN_PACKET_CELLS (8 * SN_FAMILY_LANES)
 
 typedef struct sn_families {
   uint32_t packet_count, chunk_count;
-  uint32_t* places;   // of each cell: packet * SN_PACKET_CELLS + child * lanes + lane (cell_count)
+  uint32_t* places;  // of each cell: row * lanes + lane (cell_count)
+  uint32_t* rows;    // first row of each packet (packet_count + 1)
+  uint8_t*
+      children;  // bit k: some of its families have child k, and there is a row for it ([packet])
+  uint32_t* points;   // bit p: some of its families have a node at lattice point p ([packet])
   uint16_t* local;    // node of each lattice point in its chunk ([packet][point][lane])
   uint32_t* hanging;  // bit p: lattice point p hangs ([packet][lane])
   double* edges;      // of a cell of the family, m ([packet][lane])
@@ -45,6 +51,26 @@ typedef struct sn_families {
 static inline uint32_t sn_families_slot_count(const sn_families* families) {
   return families->slot_starts[families->chunk_count];
 }
+static inline size_t sn_families_place_count(const sn_families* families) {
+  return (size_t)families->rows[families->packet_count] * SN_FAMILY_LANES;
+}
+
+// A row of a packet, from the first on, as long as its child is below 8.
+typedef struct sn_family_row {
+  uint32_t at;
+  int child;
+  uint32_t left;  // bits of children from this one on, and bit 8
+} sn_family_row;
+
+static inline sn_family_row sn_family_first(const sn_families* families, uint32_t packet) {
+  uint32_t left = families->children[packet] | 256u;
+  return (sn_family_row){families->rows[packet], __builtin_ctz(left), left};
+}
+static inline sn_family_row sn_family_next(sn_family_row row) {
+  uint32_t left = row.left & (row.left - 1);
+  return (sn_family_row){row.at + 1, __builtin_ctz(left), left};
+}
+
 // Lattice point at place (x, y, z), each 0..2, of the parent.
 static inline int sn_family_point(int x, int y, int z) { return x + 3 * y + 9 * z; }
 // Lattice point at corner c of child k.

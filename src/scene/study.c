@@ -180,19 +180,19 @@ sn_status sn_state_study(const sn_model* model, sn_state* state, const sn_study_
 static double pass_bytes(const sn_body* body, sn_time_what what) {
   const sn_families* f = &body->families;
   double nodes = body->tree.node_count, slots = sn_families_slot_count(f);
-  double packets = f->packet_count, listed = f->node_starts[f->chunk_count];
+  double packets = f->packet_count, places = (double)sn_families_place_count(f),
+         listed = f->node_starts[f->chunk_count];
   double packet_bytes =
       SN_FAMILY_LANES * (SN_FAMILY_POINTS * sizeof *f->local + sizeof *f->hanging);
-  double tangent_bytes =
-      SN_PACKET_CELLS * (SN_TANGENT_L + SN_HESSIAN_NUMBERS_COROTATED) * sizeof(float);
-  double exact_bytes = SN_PACKET_CELLS * sizeof(float[6]);
+  double tangent_bytes = (SN_TANGENT_L + SN_HESSIAN_NUMBERS_COROTATED) * sizeof(float);
+  double exact_bytes = sizeof(float[6]);
   if (what == SN_TIME_POLAR) {
     // u read; F written, read and replaced by R, L written twice, the material read
-    return packets * (packet_bytes + 2 * tangent_bytes + exact_bytes) +
+    return packets * packet_bytes + places * (2 * tangent_bytes + exact_bytes) +
            listed * sizeof *f->chunk_nodes + nodes * sizeof(double[3]);
   }
   // p read; y cleared, added to and masked; slots written and collected
-  return packets * (packet_bytes + tangent_bytes) + listed * sizeof *f->chunk_nodes +
+  return packets * packet_bytes + places * tangent_bytes + listed * sizeof *f->chunk_nodes +
          slots * (2 * sizeof(float[3]) + sizeof *f->shared_slots) + nodes * 4 * sizeof(float[3]);
 }
 

@@ -47,9 +47,11 @@ typedef struct place {
 } place;
 
 static place place_of(const sn_families* families, uint32_t cell) {
-  uint32_t number = families->places[cell];
-  return (place){number / SN_PACKET_CELLS, (int)(number % SN_PACKET_CELLS / LANES),
-                 (int)(number % LANES)};
+  uint32_t number = families->places[cell], row = number / LANES, packet = 0;
+  while (families->rows[packet + 1] <= row) ++packet;
+  sn_family_row at = sn_family_first(families, packet);
+  while (at.at < row) at = sn_family_next(at);
+  return (place){packet, at.child, (int)(number % LANES)};
 }
 
 static uint32_t node_count_of(const sn_families* families, uint32_t chunk) {
@@ -97,9 +99,10 @@ static void every_cell_has_a_place_of_its_own(void** unused) {
     const sn_octree* tree = &f.g.tree;
     uint32_t packets = f.families.packet_count;
     assert_int_equal(f.families.chunk_count, (packets + SN_CHUNK_PACKETS - 1) / SN_CHUNK_PACKETS);
-    uint32_t* cell_at = new_numbers((size_t)packets * SN_PACKET_CELLS, SN_NO_CELL);
+    size_t places = sn_families_place_count(&f.families);
+    uint32_t* cell_at = new_numbers(places, SN_NO_CELL);
     for (uint32_t e = 0; e < tree->cell_count; ++e) {
-      assert_true(f.families.places[e] < packets * SN_PACKET_CELLS);
+      assert_true(f.families.places[e] < places);
       assert_int_equal(cell_at[f.families.places[e]], SN_NO_CELL);
       cell_at[f.families.places[e]] = e;
       assert_int_equal(place_of(&f.families, e).child, sn_octant_child_number(tree->cells[e]));
@@ -122,7 +125,7 @@ static void a_lane_holds_one_family_and_its_edge(void** unused) {
       size_t lane = (size_t)at.packet * LANES + (size_t)at.lane;
       if (first[lane] == SN_NO_CELL) {
         first[lane] = e;
-        assert_int_equal(lane, count++);  // without gaps
+        ++count;
       }
       sn_octant parent = sn_octant_parent(tree->cells[e]);
       sn_octant other = sn_octant_parent(tree->cells[first[lane]]);
@@ -131,6 +134,7 @@ static void a_lane_holds_one_family_and_its_edge(void** unused) {
       assert_true(f.families.edges[lane] == sn_octree_edge(tree, e));
     }
     assert_true(lanes - count < LANES);
+    for (size_t lane = 0; lane < count; ++lane) assert_true(first[lane] != SN_NO_CELL);
     for (size_t lane = count; lane < lanes; ++lane) {
       assert_true(f.families.edges[lane] > 0);
       assert_int_equal(f.families.hanging[lane], 0);
@@ -145,6 +149,50 @@ static void a_lane_holds_one_family_and_its_edge(void** unused) {
     free(first);
     ungather(&f);
   }
+}
+
+static void a_packet_has_rows_for_the_children_of_its_families_alone(void** unused) {
+  (void)unused;
+  for (int k = 0; k < 3; ++k) {
+    gathered f;
+    gather(&f, cells[k], NULL);
+    const sn_families* families = &f.families;
+    uint32_t packets = families->packet_count;
+    uint32_t* has = new_numbers((size_t)packets * LANES, 0);
+    for (uint32_t e = 0; e < f.g.tree.cell_count; ++e) {
+      place at = place_of(families, e);
+      has[(size_t)at.packet * LANES + (size_t)at.lane] |= 1u << at.child;
+    }
+    assert_int_equal(families->rows[0], 0);
+    for (uint32_t packet = 0; packet < packets; ++packet) {
+      uint32_t any = 0;
+      for (size_t lane = 0; lane < LANES; ++lane) any |= has[packet * LANES + lane];
+      assert_int_equal(families->children[packet], any);
+      assert_int_equal(families->rows[packet + 1] - families->rows[packet],
+                       __builtin_popcount(any));
+    }
+    // Families of a chunk with the same children follow one another.
+    size_t in_chunk = SN_CHUNK_PACKETS * LANES;
+    for (size_t i = 0; i < (size_t)packets * LANES; ++i) {
+      size_t end = (i / in_chunk + 1) * in_chunk, same = i + 1;
+      while (same < end && same < (size_t)packets * LANES && has[same] == has[i]) ++same;
+      for (size_t j = same; j < end && j < (size_t)packets * LANES; ++j) {
+        assert_true(has[j] != has[i]);
+      }
+    }
+    free(has);
+    ungather(&f);
+  }
+}
+
+static void rows_that_nobody_needs_are_left_out(void** unused) {
+  (void)unused;
+  gathered f;
+  gather(&f, 0.03, NULL);
+  size_t places = sn_families_place_count(&f.families), cells_of_tree = f.g.tree.cell_count;
+  assert_true(places < 8 * LANES * (size_t)f.families.packet_count);
+  assert_true((double)places < 1.15 * (double)cells_of_tree);
+  ungather(&f);
 }
 
 // ---- Lattice points ----
@@ -188,6 +236,7 @@ static void points_that_no_cell_needs_have_the_number_behind_all_nodes(void** un
     const sn_families* families = &f.families;
     size_t count = (size_t)families->packet_count * POINTS * LANES, idle = 0;
     uint8_t* used = calloc(count, 1);
+    uint32_t* seen = new_numbers(families->packet_count, 0);
     for (uint32_t e = 0; e < f.g.tree.cell_count; ++e) {
       place at = place_of(families, e);
       for (int c = 0; c < 8; ++c) {
@@ -200,7 +249,10 @@ static void points_that_no_cell_needs_have_the_number_behind_all_nodes(void** un
       if (used[i]) assert_true(families->local[i] < nodes);
       if (!used[i]) assert_int_equal(families->local[i], nodes);
       idle += !used[i];
+      if (used[i]) seen[i / (POINTS * LANES)] |= 1u << i / LANES % POINTS;
     }
+    assert_memory_equal(families->points, seen, families->packet_count * sizeof *seen);
+    free(seen);
     assert_true(idle > 0 && idle < count / 2);
     free(used);
     ungather(&f);
@@ -426,6 +478,9 @@ static void assert_same_families(const sn_octree* tree, const sn_families* a,
   assert_int_equal(a->shared_count, b->shared_count);
   size_t lanes = (size_t)a->packet_count * LANES;
   ASSERT_SAME(places, tree->cell_count);
+  ASSERT_SAME(rows, a->packet_count + 1);
+  ASSERT_SAME(children, a->packet_count);
+  ASSERT_SAME(points, a->packet_count);
   ASSERT_SAME(local, lanes * POINTS);
   ASSERT_SAME(hanging, lanes);
   ASSERT_SAME(edges, lanes);
@@ -558,6 +613,8 @@ static void failing_allocations_are_survived(void** unused) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_cell_has_a_place_of_its_own),
+      cmocka_unit_test(a_packet_has_rows_for_the_children_of_its_families_alone),
+      cmocka_unit_test(rows_that_nobody_needs_are_left_out),
       cmocka_unit_test(a_lane_holds_one_family_and_its_edge),
       cmocka_unit_test(corners_are_lattice_points_and_hang_as_in_the_tree),
       cmocka_unit_test(points_that_no_cell_needs_have_the_number_behind_all_nodes),
