@@ -81,18 +81,21 @@ static double cube_root(double a) {
 }
 
 static sn_status build_tree(const sn_octree_input* input, sn_pool* pool, sn_arena* arena,
-                            sn_arena* scratch, sn_body* body, sn_error* err) {
-  if (input->cell > 0) return sn_octree_build(input, pool, arena, scratch, &body->tree, err);
+                            sn_arena* corners, sn_arena* scratch, sn_body* body, sn_error* err) {
+  if (input->cell > 0) {
+    return sn_octree_build(input, pool, arena, corners, scratch, &body->tree, err);
+  }
 
   // No cell given: start from the estimate, correct it by what it gives.
   sn_octree_input tried = *input;
   tried.cell = sqrt(CELLS_PER_AREA * body->surface.area / DEFAULT_CELLS);
   for (int attempt = 0;; ++attempt) {
-    sn_arena_mark mark = sn_arena_get_mark(arena);
-    SN_TRY(sn_octree_build(&tried, pool, arena, scratch, &body->tree, err));
+    sn_arena_mark mark = sn_arena_get_mark(arena), corners_mark = sn_arena_get_mark(corners);
+    SN_TRY(sn_octree_build(&tried, pool, arena, corners, scratch, &body->tree, err));
     double ratio = body->tree.cell_count / DEFAULT_CELLS;
     if (attempt == 3 || (ratio > 0.9 && ratio < 1.1) || ratio == 0) return SN_OK;
     sn_arena_release(arena, mark);
+    sn_arena_release(corners, corners_mark);
     tried.cell *= input->coarsen == 0 ? cube_root(ratio) : sqrt(ratio);
   }
 }
@@ -114,7 +117,8 @@ static sn_status set_mass(const double* densities, sn_arena* arena, sn_body* bod
       sn_cell_corner_to_conform(sn_flesh_shape(tree, e), corner, node);
       shares = node;
     }
-    for (int c = 0; c < 8; ++c) body->node_mass[tree->conforming[8 * (size_t)e + c]] += shares[c];
+    sn_corners at = sn_octree_corners(tree, e);
+    for (int c = 0; c < 8; ++c) body->node_mass[at.nodes[c]] += shares[c];
   }
   return SN_OK;
 }
@@ -189,8 +193,8 @@ static uint64_t count_outside(const sn_body* body) {
 #define REACH 1.0
 
 // Leave out finest cells that hold too little of the body; `shares` of the others move up.
-static sn_status drop_thin_cells(sn_pool* pool, sn_arena* arena, sn_arena* scratch, double* shares,
-                                 sn_body* body, sn_error* err) {
+static sn_status drop_thin_cells(sn_pool* pool, sn_arena* arena, sn_arena* corners,
+                                 sn_arena* scratch, double* shares, sn_body* body, sn_error* err) {
   uint8_t* drop;
   uint32_t count = body->tree.cell_count, left = 0;
   if (body->desc->least_fill == 0) return SN_OK;
@@ -201,13 +205,13 @@ static sn_status drop_thin_cells(sn_pool* pool, sn_arena* arena, sn_arena* scrat
     if (!drop[e]) shares[left++] = shares[e];
   }
   body->reach = REACH;
-  return sn_octree_leave_out(drop, pool, arena, scratch, &body->tree, err);
+  return sn_octree_leave_out(drop, pool, arena, corners, scratch, &body->tree, err);
 }
 
 // The tree, and how much of each cell the body fills.
 static sn_status build_cells(const sn_scene* scene, uint32_t index, const sn_bone* bones,
-                             sn_pool* pool, sn_arena* arena, sn_arena* scratch, sn_body* body,
-                             const sn_surface* regions, sn_error* err) {
+                             sn_pool* pool, sn_arena* arena, sn_arena* corners, sn_arena* scratch,
+                             sn_body* body, const sn_surface* regions, sn_error* err) {
   const sn_body_desc* desc = body->desc;
   sn_octree_input input = {.box = body->surface.box,
                            .cell = desc->cell,
@@ -216,7 +220,7 @@ static sn_status build_cells(const sn_scene* scene, uint32_t index, const sn_bon
                            .inside_ctx = &body->bvh,
                            .inside_box = is_inside_box};
   SN_TRY(list_seeds(scene, index, bones, body, regions, scratch, &input, err));
-  SN_TRY(build_tree(&input, pool, arena, scratch, body, err));
+  SN_TRY(build_tree(&input, pool, arena, corners, scratch, body, err));
   SN_CHECK(body->tree.cell_count > 0, err, SN_ERR_INPUT,
            "bodies[%u]: \"%s\" has no cell; expected a surface with some extent", index,
            desc->name);
@@ -224,10 +228,30 @@ static sn_status build_cells(const sn_scene* scene, uint32_t index, const sn_bon
   double* shares;
   SN_TRY(SN_ARENA_RAW(scratch, body->tree.cell_count, &shares, err));
   SN_TRY(sn_octree_fill_unbounded(&body->tree, &body->surface, pool, scratch, shares, err));
-  SN_TRY(drop_thin_cells(pool, arena, scratch, shares, body, err));
+  SN_TRY(drop_thin_cells(pool, arena, corners, scratch, shares, body, err));
   SN_TRY(SN_ARENA_RAW(arena, body->tree.cell_count, &body->fill, err));
   for (uint32_t e = 0; e < body->tree.cell_count; ++e) body->fill[e] = sn_fill_bound(shares[e]);
   return SN_OK;
+}
+
+// The cells and their families, which then know the nodes of the cells.
+static sn_status build_grid(const sn_scene* scene, uint32_t index, const sn_bone* bones,
+                            sn_pool* pool, sn_arena* arena, sn_arena* scratch, sn_body* body,
+                            const sn_surface* regions, sn_error* err) {
+  sn_arena* corners;
+  size_t held = sn_arena_bytes(arena);
+  SN_TRY(sn_arena_create(&corners, err));
+  sn_arena_set_pool(corners, pool);
+  sn_status status =
+      build_cells(scene, index, bones, pool, arena, corners, scratch, body, regions, err);
+  body->tree_bytes = sn_arena_lap(arena, &held);
+  if (status == SN_OK) {
+    status = sn_families_build(&body->tree, pool, arena, scratch, &body->families, err);
+    body->family_bytes = sn_arena_lap(arena, &held);
+  }
+  sn_octree_use_families(&body->tree, &body->families);
+  sn_arena_destroy(corners);
+  return status;
 }
 
 static sn_status build_embedding(sn_pool* pool, sn_arena* arena, sn_arena* scratch, sn_body* body,
@@ -255,10 +279,9 @@ sn_status sn_body_build(const sn_scene* scene, uint32_t index, const sn_bone* bo
   body->surface_bytes = sn_arena_lap(arena, &held);
   sn_surface* regions;
   SN_TRY(sn_body_prepare_regions(desc, arena, scratch, &regions, err));
-  SN_TRY(build_cells(scene, index, bones, pool, arena, scratch, body, regions, err));
-  body->tree_bytes = sn_arena_lap(arena, &held);
-  SN_TRY(sn_families_build(&body->tree, pool, arena, scratch, &body->families, err));
-  body->family_bytes = sn_arena_lap(arena, &held);
+  body->surface_bytes += sn_arena_lap(arena, &held);
+  SN_TRY(build_grid(scene, index, bones, pool, arena, scratch, body, regions, err));
+  sn_arena_lap(arena, &held);
   if (desc->quadrature == 2) SN_TRY(cut_cells(pool, arena, scratch, body, err));
   double* densities;
   SN_TRY(

@@ -55,8 +55,8 @@ typedef struct sn_body {
   const sn_material* kinds;  // laws that its cells follow (kind_count)
   uint32_t kind_count;
   uint8_t* cell_kinds;        // NULL: all cells are of the first kind
-  float* mu;                  // of each cell, Pa
-  float* lambda;              // of each cell, Pa
+  float *mu, *lambda;         // of each cell, Pa, as in sn_tissue
+  bool even;                  // those of one are those of all
   sn_cut_cells cut;           // empty: all cells count as whole
   uint64_t many_point_cells;  // cut cells whose rule has more than four points
   double* region_shares;      // of the filled volume that is in each region (desc->region_count)
@@ -89,7 +89,7 @@ typedef struct sn_body {
   uint32_t follower_count;
   uint32_t surface_part_count, following_part_count;  // connected parts of the mesh
 
-  uint32_t* node_parts;  // connected part of each node (node_count)
+  uint32_t* node_parts;  // connected part of each node (node_count); NULL: there is one
   uint32_t part_count;
   uint8_t* part_is_held;  // does a tie or a held node hold it? (part_count)
 
@@ -107,13 +107,25 @@ sn_status sn_body_attach(const sn_scene* scene, uint32_t index, const sn_bone* b
                          sn_arena* arena, sn_arena* scratch, sn_body* body, sn_error* err);
 
 static inline sn_tissue sn_body_tissue(const sn_body* body) {
-  return (sn_tissue){body->kinds, body->kind_count, body->cell_kinds, body->mu, body->lambda};
+  return (sn_tissue){body->kinds, body->kind_count, body->cell_kinds,
+                     body->mu,    body->lambda,     body->even};
+}
+static inline double sn_body_mu(const sn_body* body, size_t cell) {
+  return body->mu[body->even ? 0 : cell];
+}
+static inline double sn_body_lambda(const sn_body* body, size_t cell) {
+  return body->lambda[body->even ? 0 : cell];
 }
 
 // The share of its cells that displacements turn inside out. (of all bodies)
 static inline double sn_body_inverted(const sn_body* body, sn_pool* pool, const double* u) {
   sn_flesh_measure m = sn_flesh_get_measure(&body->flesh, pool, u + body->begin);
   return (double)m.inverted / body->tree.cell_count;
+}
+
+// The part that a node belongs to.
+static inline uint32_t sn_body_part(const sn_body* body, uint32_t node) {
+  return body->node_parts ? body->node_parts[node] : 0;
 }
 
 // Its held nodes, as in solve/vector.h (node_count, 0 before).
@@ -128,11 +140,11 @@ uint32_t sn_body_embed(const sn_body* body, sn_vec3 point, double weights[8]);
 
 // How far vertex v of the mesh has gone; u are the displacements of this body's nodes.
 static inline sn_vec3 sn_body_vertex_move(const sn_body* body, const double* u, size_t v) {
-  const uint32_t* nodes = body->tree.conforming + 8 * (size_t)body->vertex_cells[v];
+  sn_corners at = sn_octree_corners(&body->tree, body->vertex_cells[v]);
   const double* weights = body->vertex_weights + 8 * v;
   double move[3] = {0, 0, 0};
   for (int k = 0; k < 8; ++k) {
-    for (int i = 0; i < 3; ++i) move[i] += weights[k] * u[3 * (size_t)nodes[k] + i];
+    for (int i = 0; i < 3; ++i) move[i] += weights[k] * u[3 * (size_t)at.nodes[k] + i];
   }
   return (sn_vec3){move[0], move[1], move[2]};
 }

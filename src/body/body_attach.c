@@ -82,7 +82,7 @@ static void choose_cell(const choice* c, uint32_t cell) {
   if (c->of_cells) {
     c->chosen[cell] = 1;
   } else {
-    for (int k = 0; k < 8; ++k) c->chosen[c->body->tree.conforming[8 * (size_t)cell + k]] = 1;
+    for (int k = 0; k < 8; ++k) c->chosen[sn_octree_corner(&c->body->tree, cell, k)] = 1;
   }
 }
 
@@ -196,10 +196,11 @@ static void lump_springs(const choice* c, double stiffness, double* node_stiffne
   for (uint32_t e = 0; e < tree->cell_count; ++e) {
     if (!c->chosen[e]) continue;
     double h = sn_octree_edge(tree, e), corner[8], node[8];
-    double share = stiffness * body->mu[e] * h * h * h / (tree->cell * tree->cell) / 8;
+    double share = stiffness * sn_body_mu(body, e) * h * h * h / (tree->cell * tree->cell) / 8;
     for (int k = 0; k < 8; ++k) corner[k] = share;
     sn_cell_corner_to_conform(sn_flesh_shape(tree, e), corner, node);
-    for (int k = 0; k < 8; ++k) node_stiffness[tree->conforming[8 * (size_t)e + k]] += node[k];
+    sn_corners at = sn_octree_corners(tree, e);
+    for (int k = 0; k < 8; ++k) node_stiffness[at.nodes[k]] += node[k];
   }
 }
 
@@ -386,7 +387,7 @@ static void add_load_sample(void* ctx, sn_vec3 place, double area) {
   if (load->c.where->kind == SN_WHERE_MAP && !cell_is_above(&load->c, cell)) return;
   sn_octree_point_weights(tree, cell, xi, weights);
   for (int k = 0; k < 8; ++k) {
-    load->node_area[tree->conforming[8 * (size_t)cell + k]] += area * weights[k];
+    load->node_area[sn_octree_corner(tree, cell, k)] += area * weights[k];
   }
   load->area += area;
 }
@@ -439,12 +440,13 @@ static uint32_t find_root(uint32_t* parent, uint32_t n) {
 static sn_status find_parts(attach_ctx* ctx, sn_error* err) {
   sn_body* body = ctx->body;
   const sn_octree* tree = &body->tree;
-  uint32_t* parent;
+  uint32_t *parent, *parts;
   SN_TRY(SN_ARENA_RAW(ctx->scratch, tree->node_count, &parent, err));
-  SN_TRY(SN_ARENA_RAW(ctx->arena, tree->node_count, &body->node_parts, err));
+  SN_TRY(SN_ARENA_RAW(ctx->scratch, tree->node_count, &parts, err));
   for (uint32_t n = 0; n < tree->node_count; ++n) parent[n] = n;
   for (uint32_t e = 0; e < tree->cell_count; ++e) {
-    const uint32_t* nodes = tree->conforming + 8 * (size_t)e;
+    sn_corners at = sn_octree_corners(tree, e);
+    const uint32_t* nodes = at.nodes;
     uint32_t a = find_root(parent, nodes[0]);
     for (int c = 1; c < 8; ++c) {
       if (parent[nodes[c]] == a) continue;
@@ -456,14 +458,18 @@ static sn_status find_parts(attach_ctx* ctx, sn_error* err) {
   }
   for (uint32_t n = 0; n < tree->node_count; ++n) {
     uint32_t root = find_root(parent, n);
-    body->node_parts[n] = root == n ? body->part_count++ : body->node_parts[root];
+    parts[n] = root == n ? body->part_count++ : parts[root];
+  }
+  if (body->part_count > 1) {
+    SN_TRY(SN_ARENA_RAW(ctx->arena, tree->node_count, &body->node_parts, err));
+    memcpy(body->node_parts, parts, tree->node_count * sizeof *parts);
   }
   SN_TRY(SN_ARENA_NEW(ctx->arena, body->part_count, &body->part_is_held, err));
   for (uint32_t t = 0; t < body->tie_count; ++t) {
-    body->part_is_held[body->node_parts[body->ties[t].node]] = 1;
+    body->part_is_held[sn_body_part(body, body->ties[t].node)] = 1;
   }
   for (uint32_t h = 0; h < body->held_count; ++h) {
-    body->part_is_held[body->node_parts[body->held[h].node]] = 1;
+    body->part_is_held[sn_body_part(body, body->held[h].node)] = 1;
   }
   return SN_OK;
 }

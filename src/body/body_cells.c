@@ -52,7 +52,8 @@ static uint32_t find_key(const uint64_t* keys, uint32_t count, uint64_t key) {
 
 // The nodes that corner c hangs between, ascending: whichever cell is asked, the answer is the same.
 static void nodes_around(const sn_octree* tree, uint32_t cell, int c, uint32_t nodes[4]) {
-  const uint32_t* at = tree->conforming + 8 * (size_t)cell;
+  sn_corners corners = sn_octree_corners(tree, cell);
+  const uint32_t* at = corners.nodes;
   int k = sn_octant_child_number(tree->cells[cell]);
   int away = c ^ k, first = away & -away, second = away ^ first;
   uint32_t found[4] = {at[k], at[second ? k ^ first : c], at[second ? k ^ second : k], at[c]};
@@ -72,7 +73,7 @@ static sn_status describe_corners(const sn_octree* tree, sn_pool* pool, sn_arena
   for (uint32_t e = 0; e < tree->cell_count; ++e) {
     uint32_t* corners = cells->corners + 8 * (size_t)e;
     for (int c = 0; c < 8; ++c) {
-      corners[c] = tree->conforming[8 * (size_t)e + c];
+      corners[c] = sn_octree_corner(tree, e, c);
       if (!(tree->hanging[e] >> c & 1)) continue;
       uint32_t point = find_key(keys, cells->hanging_count, corner_key(tree->cells[e], c));
       nodes_around(tree, e, c, cells->hanging + 4 * (size_t)point);
@@ -112,8 +113,8 @@ static sn_status describe_tissue(const sn_body* body, sn_cells* cells, sn_error*
   SN_TRY(SN_ARENA_NEW(cells->storage, count, &cells->materials, err));
   for (uint32_t e = 0; e < count; ++e) {
     double share = sn_body_cut_share(body, e);
-    cells->mu[e] = (float)(body->mu[e] / share);
-    cells->lambda[e] = (float)(body->lambda[e] / share);
+    cells->mu[e] = (float)(sn_body_mu(body, e) / share);
+    cells->lambda[e] = (float)(sn_body_lambda(body, e) / share);
     cells->muscles[e] = mains ? mains[e] : SN_NO_MUSCLE;
     if (body->cell_kinds) cells->materials[e] = body->cell_kinds[e];
   }

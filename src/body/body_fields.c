@@ -32,9 +32,9 @@ typedef struct cell_state {
 static void get_modes(const field_job* job, uint32_t cell, double q[3][8]) {
   double corners[8][3];
   const sn_octree* tree = &job->body->tree;
-  const uint32_t* nodes = tree->conforming + 8 * (size_t)cell;
+  sn_corners at = sn_octree_corners(tree, cell);
   for (int c = 0; c < 8; ++c) {
-    for (int i = 0; i < 3; ++i) corners[c][i] = job->u[3 * (size_t)nodes[c] + i];
+    for (int i = 0; i < 3; ++i) corners[c][i] = job->u[3 * (size_t)at.nodes[c] + i];
   }
   sn_cell_to_modes(sn_flesh_shape(tree, cell), (const double(*)[3])corners, q);
 }
@@ -93,8 +93,8 @@ static sn_material material_of(const field_job* job, uint32_t cell, double* kept
   const sn_flesh_work* work = &job->work->flesh;
   sn_material material = body->kinds[body->cell_kinds ? body->cell_kinds[cell] : 0];
   double share = sn_body_cut_share(body, cell);
-  material.mu = body->mu[cell] / share;
-  material.lambda = body->lambda[cell] / share;
+  material.mu = sn_body_mu(body, cell) / share;
+  material.lambda = sn_body_lambda(body, cell) / share;
   *kept = 0;
   uint32_t place = body->families.places[cell];
   if (!work->pressure || !(work->kept[place] > 0)) return material;

@@ -222,8 +222,9 @@ static void average_to_nodes(const map_level* level, bool weigh) {
   for (uint32_t e = 0; e < tree->cell_count; ++e) {
     double weights[8], size = sn_octant_size(tree->cells[e]);
     centre_weights(tree, e, weights);
+    sn_corners at = sn_octree_corners(tree, e);
     for (int k = 0; k < 8; ++k) {
-      uint32_t node = tree->conforming[8 * (size_t)e + k];
+      uint32_t node = at.nodes[k];
       level->node_sums[node] += size * weights[k] * level->sums[e];
       if (weigh) level->node_weights[node] += size * weights[k];
     }
@@ -232,8 +233,9 @@ static void average_to_nodes(const map_level* level, bool weigh) {
 
 static double interpolate(const map_level* level, uint32_t cell, const double weights[8]) {
   double sum = 0;
+  sn_corners at = sn_octree_corners(level->tree, cell);
   for (int k = 0; k < 8; ++k) {
-    uint32_t node = level->tree->conforming[8 * (size_t)cell + k];
+    uint32_t node = at.nodes[k];
     sum += weights[k] * level->node_sums[node] / level->node_weights[node];
   }
   return sum;
@@ -295,7 +297,7 @@ static sn_status fill_from_coarser(map_level* level, sn_pool* pool, sn_arena* ar
   sn_octree coarse_tree;
   *filled = false;
   if (tree->cell_count <= FEW_CELLS) return SN_OK;
-  SN_TRY(sn_octree_coarsen(tree, pool, arena, scratch, &coarse_tree, err));
+  SN_TRY(sn_octree_coarsen(tree, pool, arena, arena, scratch, &coarse_tree, err));
   if (coarse_tree.cell_count > LEAST_SHRINKING * tree->cell_count) return SN_OK;
   map_level coarse = {.tree = &coarse_tree};
   SN_TRY(SN_ARENA_RAW(arena, tree->cell_count, &level->coarse_cells, err));

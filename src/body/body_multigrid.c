@@ -22,35 +22,21 @@ typedef struct coarsen_job {
   sn_grid* coarse;
 } coarsen_job;
 
-// The first fine cell that lies in coarse cell c or a later one.
-static uint32_t first_fine_cell(const sn_grid* fine, size_t c) {
-  const uint32_t* coarse_cells = fine->to_coarser.coarse_cells;
-  uint32_t low = 0, high = fine->tree->cell_count;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (coarse_cells[middle] < c) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
-}
-
 // mu and lambda of a coarse cell: the mean over its eight children, missing ones counting as zero and cut
 // ones as far as they are filled.
 // A cell that both trees have keeps its own.
 static void coarsen_material(void* ctx, size_t begin, size_t end) {
   const coarsen_job* job = ctx;
   const sn_grid* fine = job->fine;
-  uint32_t last = first_fine_cell(fine, end);
-  for (uint32_t e = first_fine_cell(fine, begin); e < last; ++e) {
-    uint32_t c = fine->to_coarser.coarse_cells[e];
-    bool same = fine->tree->cells[e].height == job->coarse->tree->cells[c].height;
-    float share = same ? 1 : 0.125f;
-    if (job->body) share *= (float)sn_body_cut_excess(job->body, e);
-    job->coarse->mu[c] += share * fine->mu[e];
-    job->coarse->lambda[c] += share * fine->lambda[e];
+  const uint32_t* first_cells = fine->to_coarser.first_cells;
+  for (size_t c = begin; c < end; ++c) {
+    for (uint32_t e = first_cells[c]; e < first_cells[c + 1]; ++e) {
+      bool same = fine->tree->cells[e].height == job->coarse->tree->cells[c].height;
+      float share = same ? 1 : 0.125f;
+      if (job->body) share *= (float)sn_body_cut_excess(job->body, e);
+      job->coarse->mu[c] += share * (float)sn_tissue_mu(&fine->flesh.tissue, e);
+      job->coarse->lambda[c] += share * (float)sn_tissue_lambda(&fine->flesh.tissue, e);
+    }
   }
 }
 
@@ -59,11 +45,11 @@ static void coarsen_kinds(void* ctx, size_t begin, size_t end) {
   const coarsen_job* job = ctx;
   const sn_grid* fine = job->fine;
   const uint8_t* fine_kinds = fine->flesh.tissue.cell_kinds;
-  uint32_t e = first_fine_cell(fine, begin);
+  const uint32_t* first_cells = fine->to_coarser.first_cells;
   for (size_t c = begin; c < end; ++c) {
     uint8_t children[8];
     int count = 0, most = 0;
-    for (; e < fine->tree->cell_count && fine->to_coarser.coarse_cells[e] == c; ++e) {
+    for (uint32_t e = first_cells[c]; e < first_cells[c + 1]; ++e) {
       children[count++] = fine_kinds[e];
     }
     for (int i = 0; i < count; ++i) {
@@ -82,8 +68,8 @@ static void coarsen_held(void* ctx, size_t begin, size_t end) {
   const sn_transfer* t = &job->fine->to_coarser;
   for (size_t n = begin; n < end; ++n) {
     for (uint32_t e = t->coarse_starts[n]; e < t->coarse_starts[n + 1]; ++e) {
-      bool same_place = t->coarse_weights[e] == SN_TRANSFER_ONE;
-      if (same_place) job->coarse->held[n] = job->fine->held[t->fine_nodes[e]];
+      bool same_place = sn_entry_weight(t->fine_nodes[e]) == SN_TRANSFER_ONE;
+      if (same_place) job->coarse->held[n] = job->fine->held[sn_entry_node(t->fine_nodes[e])];
     }
   }
 }
@@ -93,6 +79,7 @@ static sn_status add_coarser(const sn_body* body, sn_grid* fine, sn_pool* pool, 
   SN_TRY(sn_transfer_build(fine->tree, coarse->tree, pool, arena, scratch, &fine->to_coarser, err));
   SN_TRY(sn_families_build(coarse->tree, pool, arena, scratch, &coarse->own_families, err));
   coarse->families = &coarse->own_families;
+  sn_octree_use_families(&coarse->own_tree, coarse->families);
   SN_TRY(SN_ARENA_NEW(arena, coarse->tree->cell_count, &coarse->mu, err));
   SN_TRY(SN_ARENA_NEW(arena, coarse->tree->cell_count, &coarse->lambda, err));
   SN_TRY(SN_ARENA_NEW(arena, coarse->tree->node_count, &coarse->held, err));
@@ -105,6 +92,7 @@ static sn_status add_coarser(const sn_body* body, sn_grid* fine, sn_pool* pool, 
     sn_parallel_for(pool, coarse->tree->cell_count, 1024, coarsen_kinds, &job);
     tissue.cell_kinds = coarse->kinds;
   }
+  tissue.even = false;
   tissue.mu = coarse->mu;
   tissue.lambda = coarse->lambda;
   coarse->flesh = sn_flesh_make(coarse->tree, coarse->families, tissue);
@@ -117,6 +105,25 @@ static bool is_worth_having(const sn_octree* coarse, const sn_octree* fine) {
   return coarse->cell_count < fine->cell_count && coarse->cell_count <= most * fine->cell_count;
 }
 
+// Coarser levels, as many as are worth having. `corners` holds the nodes of one level's cells at a time.
+static sn_status add_levels(const sn_body* body, sn_pool* pool, sn_arena* arena, sn_arena* corners,
+                            sn_arena* scratch, sn_hierarchy* hierarchy, sn_error* err) {
+  while (hierarchy->count < SN_MAX_MG_LEVELS) {
+    sn_grid* fine = &hierarchy->grids[hierarchy->count - 1];
+    sn_grid* coarse = fine + 1;
+    sn_arena_mark mark = sn_arena_get_mark(corners);
+    if (fine->tree->cell_count <= COARSEST_CELLS) break;
+    SN_TRY(sn_octree_coarsen(fine->tree, pool, arena, corners, scratch, &coarse->own_tree, err));
+    coarse->tree = &coarse->own_tree;
+    if (!is_worth_having(coarse->tree, fine->tree)) break;
+    SN_TRY(
+        add_coarser(hierarchy->count == 1 ? body : NULL, fine, pool, arena, scratch, coarse, err));
+    sn_arena_release(corners, mark);
+    hierarchy->count++;
+  }
+  return SN_OK;
+}
+
 sn_status sn_hierarchy_build(const sn_body* body, sn_pool* pool, sn_arena* arena, sn_arena* scratch,
                              sn_hierarchy* hierarchy, sn_error* err) {
   sn_grid* first = &hierarchy->grids[0];
@@ -124,23 +131,15 @@ sn_status sn_hierarchy_build(const sn_body* body, sn_pool* pool, sn_arena* arena
   first->tree = &body->tree;
   first->families = &body->families;
   first->flesh = body->flesh;
-  first->mu = body->mu;
-  first->lambda = body->lambda;
   SN_TRY(SN_ARENA_NEW(arena, body->tree.node_count, &first->held, err));
   sn_body_mark_held(body, first->held);
 
-  while (hierarchy->count < SN_MAX_MG_LEVELS) {
-    sn_grid* fine = &hierarchy->grids[hierarchy->count - 1];
-    sn_grid* coarse = fine + 1;
-    if (fine->tree->cell_count <= COARSEST_CELLS) break;
-    SN_TRY(sn_octree_coarsen(fine->tree, pool, arena, scratch, &coarse->own_tree, err));
-    coarse->tree = &coarse->own_tree;
-    if (!is_worth_having(coarse->tree, fine->tree)) break;
-    SN_TRY(
-        add_coarser(hierarchy->count == 1 ? body : NULL, fine, pool, arena, scratch, coarse, err));
-    hierarchy->count++;
-  }
-  return SN_OK;
+  sn_arena* corners;
+  SN_TRY(sn_arena_create(&corners, err));
+  sn_arena_set_pool(corners, pool);
+  sn_status status = add_levels(body, pool, arena, corners, scratch, hierarchy, err);
+  sn_arena_destroy(corners);
+  return status;
 }
 
 sn_status sn_hierarchy_dissect(sn_hierarchy* hierarchy, int solved, sn_arena* arena,
@@ -182,11 +181,10 @@ typedef struct gradient_job {
 static void coarsen_gradients(void* ctx, size_t begin, size_t end) {
   const gradient_job* job = ctx;
   const sn_grid *fine = job->fine->grid, *coarse = job->coarse->grid;
-  const uint32_t* coarse_cells = fine->to_coarser.coarse_cells;
-  uint32_t e = first_fine_cell(fine, begin);
+  const uint32_t* first_cells = fine->to_coarser.first_cells;
   for (size_t c = begin; c < end; ++c) {
     float sum[SN_TANGENT_GRADIENTS] = {0}, count = 0;
-    for (; e < fine->tree->cell_count && coarse_cells[e] == c; ++e, ++count) {
+    for (uint32_t e = first_cells[c]; e < first_cells[c + 1]; ++e, ++count) {
       const float* F = sn_flesh_tangent(job->fine->flesh, fine->families->places[e], SN_TANGENT_F);
       for (int i = 0; i < SN_TANGENT_GRADIENTS; ++i) sum[i] += F[i * SN_FAMILY_LANES];
     }
@@ -221,8 +219,7 @@ sn_status sn_body_multigrid_create(const sn_body* body, sn_flesh_work* flesh,
         .held = grid->held,
         .multiply = multiply,
         .multiply_apart = multiply_apart,
-        .cells = grid->tree->conforming,
-        .cell_count = grid->tree->cell_count,
+        .tree = grid->tree,
         .ctx = work,
         .coarser = l + 1 < hierarchy->count ? &grid->to_coarser : NULL,
         .blocks = {.capacity = blocks ? grid->tree->node_count / BLOCK_SHARE + 64 : 0}};

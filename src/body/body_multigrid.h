@@ -17,7 +17,7 @@ typedef struct sn_grid {
   const sn_octree* tree;
   const sn_families* families;
   sn_flesh flesh;
-  float *mu, *lambda;      // of the cells, Pa
+  float *mu, *lambda;      // of the cells of all but the first, Pa
   uint8_t* kinds;          // of coarser cells' laws; NULL: all are of the first kind
   uint8_t* held;           // nodes that do not move (node_count)
   sn_transfer to_coarser;  // unused on the last level

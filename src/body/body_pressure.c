@@ -6,7 +6,7 @@
 
 bool sn_body_has_pressures(const sn_body* body, double most_bulk) {
   for (uint32_t e = 0; e < body->tree.cell_count; ++e) {
-    if (body->lambda[e] > most_bulk * body->mu[e]) return true;
+    if (sn_body_lambda(body, e) > most_bulk * sn_body_mu(body, e)) return true;
   }
   return false;
 }
@@ -131,8 +131,7 @@ static sn_status find_walls(const sn_body* body, const sn_keep_opts* opts, sn_ar
   for (uint32_t e = 0; e < body->tree.cell_count; ++e) {
     (*most_bulk)[e] = (float)opts->most_bulk;
     for (int c = 0; c < 8; ++c) {
-      if (is_held[body->tree.conforming[8 * (size_t)e + c]])
-        (*most_bulk)[e] = (float)opts->held_bulk;
+      if (is_held[sn_octree_corner(&body->tree, e, c)]) (*most_bulk)[e] = (float)opts->held_bulk;
     }
   }
   return SN_OK;
@@ -142,9 +141,11 @@ static sn_status find_walls(const sn_body* body, const sn_keep_opts* opts, sn_ar
 static sn_status coarsen_most_bulk(const sn_grid* fine, const float* most_bulk, sn_arena* arena,
                                    float** coarse, sn_error* err) {
   SN_TRY(SN_ARENA_NEW(arena, fine[1].tree->cell_count, coarse, err));
-  for (uint32_t e = 0; e < fine->tree->cell_count; ++e) {
-    float* to = &(*coarse)[fine->to_coarser.coarse_cells[e]];
-    *to = fmaxf(*to, most_bulk[e]);
+  const uint32_t* first_cells = fine->to_coarser.first_cells;
+  for (uint32_t c = 0; c < fine[1].tree->cell_count; ++c) {
+    for (uint32_t e = first_cells[c]; e < first_cells[c + 1]; ++e) {
+      (*coarse)[c] = fmaxf((*coarse)[c], most_bulk[e]);
+    }
   }
   return SN_OK;
 }

@@ -10,6 +10,7 @@ sn_status sn_body_work_create(const sn_body* body, sn_arena* arena, sn_body_work
   SN_TRY(sn_flesh_work_create(&body->flesh, false, arena, &work->flesh, err));
   SN_TRY(SN_ARENA_NEW(arena, body->tie_count, &work->tie_targets, err));
   SN_TRY(sn_muscle_work_create(&body->muscles, arena, &work->muscles, err));
+  if (body->load_count == 0) return SN_OK;
   return SN_ARENA_NEW(arena, 3 * (size_t)body->tree.node_count, &work->forces, err);
 }
 
@@ -143,27 +144,49 @@ static const sn_term_ops TIES = {.name = "ties",
 
 // Loads: E = -f.u, so no stiffness.
 
+#define NODE_BLOCK 2048
+
 typedef struct loads_job {
-  const double* forces;
+  const sn_body* body;
+  const sn_body_work* work;
   const double* u;
   double* g;
 } loads_job;
 
+static inline sn_vec3 load_at(const loads_job* job, size_t node) {
+  const sn_body* body = job->body;
+  if (job->work->forces) return sn_load3(job->work->forces + 3 * node);
+  bool floats = job->work->free_float && !body->part_is_held[sn_body_part(body, (uint32_t)node)];
+  return sn_scale(floats ? 0 : body->node_mass[node], job->work->gravity);
+}
+
 static double sum_loads(void* ctx, size_t begin, size_t end) {
   const loads_job* job = ctx;
   double sum = 0;
-  for (size_t i = begin; i < end; ++i) sum -= job->forces[i] * job->u[i];
-  for (size_t i = begin; i < end && job->g; ++i) job->g[i] -= job->forces[i];
+  for (size_t n = begin; n < end; ++n) {
+    sn_vec3 load = load_at(job, n);
+    double* g = job->g + 3 * n;
+    sum -= sn_dot(load, sn_load3(job->u + 3 * n));
+    if (job->g) sn_store3(g, sn_sub(sn_load3(g), load));
+  }
+  return sum;
+}
+
+static double sum_squares(void* ctx, size_t begin, size_t end) {
+  double sum = 0;
+  for (size_t n = begin; n < end; ++n) {
+    sn_vec3 load = load_at(ctx, n);
+    sum += sn_dot(load, load);
+  }
   return sum;
 }
 
 static double loads_evaluate(const sn_term* term, sn_pool* pool, const double* u, double* g,
                              double* forces) {
-  size_t n = 3 * (size_t)body_of(term)->tree.node_count;
-  const double* loads = work_of(term)->forces;
-  loads_job job = {.forces = loads, .u = u + term->begin[0], .g = g ? g + term->begin[0] : NULL};
-  if (forces) *forces = sqrt(sn_vector_dot(pool, n, loads, loads));
-  return sn_parallel_sum(pool, n, 4096, sum_loads, &job);
+  loads_job job = {body_of(term), work_of(term), u + term->begin[0], g ? g + term->begin[0] : NULL};
+  size_t nodes = job.body->tree.node_count;
+  if (forces) *forces = sqrt(sn_parallel_sum(pool, nodes, NODE_BLOCK, sum_squares, &job));
+  return sn_parallel_sum(pool, nodes, NODE_BLOCK, sum_loads, &job);
 }
 
 static const sn_term_ops LOADS = {.name = "loads", .evaluate = loads_evaluate};
@@ -225,8 +248,6 @@ static void inertia_product_f(void* ctx, size_t begin, size_t end) {
     for (size_t i = 3 * n; i < 3 * n + 3; ++i) job->out_f[i] += k * job->in_f[i];
   }
 }
-
-#define NODE_BLOCK 2048
 
 static double inertia_evaluate(const sn_term* term, sn_pool* pool, const double* u, double* g,
                                double* forces) {

@@ -18,7 +18,10 @@ typedef struct sn_body_stride {
 typedef struct sn_body_work {
   sn_flesh_work flesh;
   sn_vec3* tie_targets;  // displacement that each tie pulls to, m (tie_count)
-  double* forces;        // dead loads and weight at the nodes, N (3 x node_count)
+  sn_vec3 gravity;       // m/s2
+  bool free_float;       // parts that nothing holds have no weight
+  double*
+      forces;  // where there are dead loads: these and the weight, N (3 x node_count); else NULL
   sn_muscle_work muscles;
   sn_body_stride stride;
 } sn_body_work;

@@ -268,7 +268,7 @@ static sn_status check_cells(const sn_body* body, sn_error* err) {
 }
 
 static void fill_evenly(sn_body* body) {
-  for (uint32_t e = 0; e < body->tree.cell_count; ++e) {
+  for (uint32_t e = 0; e < (body->even ? 1 : body->tree.cell_count); ++e) {
     body->mu[e] = (float)body->desc->material.mu;
     body->lambda[e] = (float)body->desc->material.lambda;
   }
@@ -280,9 +280,11 @@ sn_status sn_body_lay_tissue(sn_body* body, uint32_t index, const sn_surface* re
   uint32_t cells = body->tree.cell_count;
   *density = NULL;
   SN_TRY(list_kinds(body, arena, err));
-  SN_TRY(SN_ARENA_RAW(arena, cells, &body->mu, err));
-  SN_TRY(SN_ARENA_RAW(arena, cells, &body->lambda, err));
-  if (body->desc->region_count == 0 && body->desc->map_count == 0) {
+  bool one = body->desc->region_count == 0 && body->desc->map_count == 0;
+  body->even = one && body->cut.count == 0;
+  SN_TRY(SN_ARENA_RAW(arena, body->even ? 1 : cells, &body->mu, err));
+  SN_TRY(SN_ARENA_RAW(arena, body->even ? 1 : cells, &body->lambda, err));
+  if (one) {
     fill_evenly(body);
     return SN_OK;
   }

@@ -28,7 +28,7 @@ static void carry(const sn_octree* tree, const sn_carried* from, sn_level_carrie
   uint32_t cell = sn_octree_nearest(tree, from->rest, xi);
   sn_octree_point_weights(tree, cell, xi, weights);
   for (int k = 0; k < 8; ++k) {
-    to->nodes[k] = tree->conforming[8 * (size_t)cell + k];
+    to->nodes[k] = sn_octree_corner(tree, cell, k);
     to->weights[k] = (float)weights[k];
   }
 }

@@ -1,6 +1,7 @@
 #include "body/fiber_cells.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "math/vec.h"
 #include "octree/hanging.h"
@@ -36,17 +37,18 @@ sn_status sn_fiber_cells_link(sn_fiber_cells* cells, sn_arena* arena, sn_error* 
   if (cells->count == 0) return SN_OK;
   SN_TRY(SN_ARENA_NEW(arena, (size_t)nodes + 1, &cells->starts, err));
   SN_TRY(SN_ARENA_NEW(arena, 8 * (size_t)cells->count, &cells->uses, err));
+  SN_TRY(SN_ARENA_RAW(arena, cells->count, &cells->nodes, err));
   uint32_t* starts = cells->starts;
   for (uint32_t s = 0; s < cells->count; ++s) {
-    const uint32_t* at = cells->tree->conforming + 8 * (size_t)cells->cells[s];
-    for (int k = 0; k < 8; ++k) starts[at[k]]++;
+    sn_corners at = sn_octree_corners(cells->tree, cells->cells[s]);
+    memcpy(cells->nodes[s], at.nodes, sizeof at.nodes);
+    for (int k = 0; k < 8; ++k) starts[at.nodes[k]]++;
   }
   sn_parallel_starts(NULL, starts, (size_t)nodes + 1);
   // Each list is filled from its end, so that its start is what is left in `starts`.
   for (uint32_t n = 0; n < nodes; ++n) starts[n] = starts[n + 1];
   for (uint32_t s = cells->count; s-- > 0;) {
-    const uint32_t* at = cells->tree->conforming + 8 * (size_t)cells->cells[s];
-    for (uint32_t k = 8; k-- > 0;) cells->uses[--starts[at[k]]] = 8 * s + k;
+    for (uint32_t k = 8; k-- > 0;) cells->uses[--starts[cells->nodes[s][k]]] = 8 * s + k;
   }
   return SN_OK;
 }
@@ -65,7 +67,7 @@ typedef struct cells_job {
 static void pull(void* ctx, size_t begin, size_t end) {
   const cells_job* job = ctx;
   for (size_t s = begin; s < end; ++s) {
-    const uint32_t* nodes = job->cells->tree->conforming + 8 * (size_t)job->cells->cells[s];
+    const uint32_t* nodes = job->cells->nodes[s];
     const float *coefs = job->cells->coefs[s], *m = job->blocks[s];
     float v[3] = {0, 0, 0};
     for (int k = 0; k < 8; ++k) {

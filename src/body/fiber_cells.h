@@ -8,15 +8,16 @@
 #define SN_BODY_FIBER_CELLS_H
 
 #include "base/parallel.h"
-#include "octree/octree.h"
+#include "octree/families.h"
 
 typedef struct sn_fiber_cells {
   const sn_octree* tree;
-  uint32_t count;     // shares
-  uint32_t* cells;    // by muscle, then cell (count)
-  float (*coefs)[8];  // 1/m (count)
-  uint32_t* starts;   // of each node's uses (node_count + 1)
-  uint32_t* uses;     // share * 8 + corner, ascending within a node (8 x count)
+  uint32_t count;        // shares
+  uint32_t* cells;       // by muscle, then cell (count)
+  uint32_t (*nodes)[8];  // of these cells (count)
+  float (*coefs)[8];     // 1/m (count)
+  uint32_t* starts;      // of each node's uses (node_count + 1)
+  uint32_t* uses;        // share * 8 + corner, ascending within a node (8 x count)
 } sn_fiber_cells;
 
 // Coefficients of the direction w at the place xi of a cell, each in 0..1.

@@ -11,6 +11,7 @@
 
 #include "math/svd3.h"
 #include "math/vec.h"
+#include "octree/families.h"
 #include "octree/hanging.h"
 #include "octree/octree_moments.h"
 
@@ -275,8 +276,9 @@ static sn_status number_nodes(fiber_field* f, sn_error* err) {
   SN_TRY(SN_ARENA_NEW(f->scratch, tree->node_count, &f->numbers, err));
   SN_TRY(SN_ARENA_RAW(f->scratch, f->count, &f->nodes, err));
   for (uint32_t i = 0; i < f->count; ++i) {
+    sn_corners at = sn_octree_corners(tree, f->parts[i].cell);
     for (int k = 0; k < 8; ++k) {
-      uint32_t* number = &f->numbers[tree->conforming[8 * (size_t)f->parts[i].cell + k]];
+      uint32_t* number = &f->numbers[at.nodes[k]];
       if (*number == 0) *number = ++f->node_count;
       f->nodes[i][k] = *number - 1;
     }
@@ -446,12 +448,12 @@ static void add_flux(fiber_field* f, flux_end* end, sn_vec3 p, sn_vec3 area, dou
   // A little inside, so that of two cells that meet here it is the right one.
   p = sn_madd(p, -1e-6 * f->tree->cell / size, area);
   uint32_t cell = sn_octree_nearest(f->tree, p, xi);
-  const uint32_t* nodes = f->tree->conforming + 8 * (size_t)cell;
+  sn_corners at = sn_octree_corners(f->tree, cell);
   for (int k = 0; k < 8; ++k) {
-    if (f->numbers[nodes[k]] == 0) return;  // outside of the body
+    if (f->numbers[at.nodes[k]] == 0) return;  // outside of the body
   }
   sn_octree_point_weights(f->tree, cell, xi, weights);
-  for (int k = 0; k < 8; ++k) load[f->numbers[nodes[k]] - 1] += weights[k] * flux;
+  for (int k = 0; k < 8; ++k) load[f->numbers[at.nodes[k]] - 1] += weights[k] * flux;
   end->total += flux;
 }
 

@@ -7,8 +7,7 @@
 // Shares of the finer level that belong together: one muscle, one coarse cell. As both levels are in
 // Morton order they follow one another.
 static bool begins_another(const sn_muscle_level* fine, const uint32_t* coarse_cells, uint32_t s) {
-  if (s == 0 || fine->owners[s] != fine->owners[s - 1]) return true;
-  return coarse_cells[fine->cells.cells[s]] != coarse_cells[fine->cells.cells[s - 1]];
+  return s == 0 || fine->owners[s] != fine->owners[s - 1] || coarse_cells[s] != coarse_cells[s - 1];
 }
 
 // Volume, centroid and mean direction of the shares [begin, end) as one.
@@ -41,8 +40,11 @@ static void set_coefs(sn_muscle_level* level, uint32_t s) {
 static sn_status add_coarser(const sn_grid* grid, const sn_muscle_level* fine,
                              const sn_octree* tree, sn_arena* arena, sn_muscle_level* coarse,
                              sn_error* err) {
-  const uint32_t* coarse_cells = grid->to_coarser.coarse_cells;
-  uint32_t count = 0, s = 0;
+  uint32_t count = 0, s = 0, *coarse_cells;  // of the finer shares
+  SN_TRY(SN_ARENA_RAW(arena, fine->cells.count, &coarse_cells, err));
+  for (uint32_t i = 0; i < fine->cells.count; ++i) {
+    coarse_cells[i] = sn_transfer_coarse_cell(&grid->to_coarser, tree, fine->cells.cells[i]);
+  }
   for (uint32_t i = 0; i < fine->cells.count; ++i) count += begins_another(fine, coarse_cells, i);
   SN_TRY(sn_fiber_cells_create(tree, count, arena, &coarse->cells, err));
   SN_TRY(SN_ARENA_NEW(arena, (size_t)count + 1, &coarse->firsts, err));
@@ -56,7 +58,7 @@ static sn_status add_coarser(const sn_grid* grid, const sn_muscle_level* fine,
   }
   coarse->firsts[count] = fine->cells.count;
   for (s = 0; s < count; ++s) {
-    coarse->cells.cells[s] = coarse_cells[fine->cells.cells[coarse->firsts[s]]];
+    coarse->cells.cells[s] = coarse_cells[coarse->firsts[s]];
     join(fine, coarse->firsts[s], coarse->firsts[s + 1], coarse, s);
     set_coefs(coarse, s);
   }

@@ -154,7 +154,7 @@ typedef struct shares_job {
 // sum_k coef_k u_k: how far F w of a share has gone from w.
 static sn_vec3 gather(const shares_job* job, size_t s) {
   const sn_muscles* muscles = job->muscles;
-  const uint32_t* nodes = muscles->cells.tree->conforming + 8 * (size_t)muscles->cells.cells[s];
+  const uint32_t* nodes = muscles->cells.nodes[s];
   sn_vec3 v = {0, 0, 0};
   for (int k = 0; k < 8; ++k) {
     v = sn_madd(v, muscles->coefs[s][k], sn_load3(job->u + 3 * (size_t)nodes[k]));

@@ -25,7 +25,7 @@ static sn_carried carry(const sn_body* body, sn_vec3 rest) {
   sn_carried c = {.rest = rest};
   uint32_t cell = c.cell = sn_body_embed(body, rest, c.weights);
   for (int k = 0; k < 8; ++k) {
-    c.nodes[k] = (uint32_t)(body->begin / 3) + body->tree.conforming[8 * (size_t)cell + k];
+    c.nodes[k] = (uint32_t)(body->begin / 3) + sn_octree_corner(&body->tree, cell, k);
   }
   return c;
 }

@@ -22,7 +22,7 @@ static void list_around(void* ctx, size_t begin, size_t end) {
   for (size_t e = begin; e < end; ++e) {
     for (int c = 0; c < 8; ++c) {
       if (tree->hanging[e] >> c & 1) continue;
-      job->around[8 * (size_t)tree->conforming[8 * e + c] + (7 ^ c)] = (uint32_t)e;
+      job->around[8 * (size_t)sn_octree_corner(tree, (uint32_t)e, c) + (7 ^ c)] = (uint32_t)e;
     }
   }
 }
@@ -43,6 +43,10 @@ static uint32_t find_end(const build_job* job, uint32_t node, int axis, int up) 
   return end;
 }
 
+static uint32_t node_of_end(const sn_octree* tree, uint32_t end) {
+  return sn_octree_corner(tree, end >> 3, (int)(end & 7));
+}
+
 static bool end_hangs(const sn_octree* tree, uint32_t end) {
   return tree->hanging[end >> 3] >> (end & 7) & 1;
 }
@@ -58,7 +62,7 @@ static void find_ends(void* ctx, size_t begin, size_t end) {
       ends[0] = above != NO_END ? above : below;
       ends[1] = above != NO_END ? below : NO_END;
       if (ends[1] != NO_END || end_hangs(job->tree, ends[0])) continue;
-      ends[1] = find_end(job, job->tree->conforming[ends[0]], axis, above != NO_END);
+      ends[1] = find_end(job, node_of_end(job->tree, ends[0]), axis, above != NO_END);
     }
   }
 }
@@ -99,7 +103,8 @@ static int axis_of(int bit) { return bit == 4 ? 2 : bit - 1; }
 
 static masters find_masters(const sn_octree* tree, uint32_t end) {
   uint32_t cell = end >> 3;
-  const uint32_t* nodes = tree->conforming + 8 * (size_t)cell;
+  sn_corners corners = sn_octree_corners(tree, cell);
+  const uint32_t* nodes = corners.nodes;
   sn_octant o = tree->cells[cell];
   int c = (int)(end & 7), k = sn_octant_child_number(o);
   int away = c ^ k, first = away & -away, second = away ^ first;
@@ -173,7 +178,7 @@ static void differentiate(const slope_job* job, uint32_t node, int axis, int mas
   weigh_ends(tree, ends, axis, weights);
   for (int i = 0; i < 3; ++i) slope[i] = 0;
   for (int k = 0; k < 2 && ends[k] != NO_END; ++k) {
-    const double* value = field_at(job, tree->conforming[ends[k]], mask);
+    const double* value = field_at(job, node_of_end(tree, ends[k]), mask);
     if (end_hangs(tree, ends[k])) {
       masters m = find_masters(tree, ends[k]);
       mean_of_field(job, &m, mask, there);
@@ -290,7 +295,7 @@ void sn_smooth_skin_cell(const sn_smooth_skin* skin, const double* u, const doub
     if (end_hangs(tree, end)) {
       read_hanging_corner(skin, u, slopes, end, poly->at[c]);
     } else {
-      read_node(u, slopes, tree->conforming[end], poly->at[c]);
+      read_node(u, slopes, node_of_end(tree, end), poly->at[c]);
     }
   }
 }

@@ -8,7 +8,7 @@
 #ifndef SN_BODY_SMOOTH_SKIN_H
 #define SN_BODY_SMOOTH_SKIN_H
 
-#include "octree/octree.h"
+#include "octree/families.h"
 
 #define SN_SLOPES 7
 // Numbers that a node's slopes take: mask m is at 3 (m - 1).

@@ -31,10 +31,10 @@ void sn_flesh_set_material(const sn_flesh* flesh, sn_flesh_work* work) {
   for (uint32_t e = 0; e < flesh->tree->cell_count; ++e) {
     uint32_t place = flesh->families->places[e];
     double h = work->stiffening * sn_octree_edge(flesh->tree, e);
-    *sn_flesh_tangent(work, place, SN_TANGENT_MATERIAL) = (float)(flesh->tissue.mu[e] * h / 8);
-    double lambda = flesh->tissue.lambda[e];
+    double mu = sn_tissue_mu(&flesh->tissue, e), lambda = sn_tissue_lambda(&flesh->tissue, e);
+    *sn_flesh_tangent(work, place, SN_TANGENT_MATERIAL) = (float)(mu * h / 8);
     if (work->kept) {
-      double left = fmin(lambda, work->most_bulk[e] * flesh->tissue.mu[e]);
+      double left = fmin(lambda, work->most_bulk[e] * mu);
       if (keeps_nothing(flesh, e)) left = lambda;
       work->kept[place] = (float)((lambda - left) * h / 16);
       lambda = left;
@@ -334,9 +334,9 @@ typedef struct measure_job {
 
 static void get_modes(const sn_flesh* flesh, const double* u, uint32_t cell, double q[3][8]) {
   double corners[8][3];
-  const uint32_t* nodes = flesh->tree->conforming + 8 * (size_t)cell;
+  sn_corners at = sn_octree_corners(flesh->tree, cell);
   for (int c = 0; c < 8; ++c) {
-    for (int i = 0; i < 3; ++i) corners[c][i] = u[3 * (size_t)nodes[c] + i];
+    for (int i = 0; i < 3; ++i) corners[c][i] = u[3 * (size_t)at.nodes[c] + i];
   }
   sn_cell_to_modes(sn_flesh_shape(flesh->tree, cell), (const double(*)[3])corners, q);
 }

@@ -17,7 +17,15 @@ typedef struct sn_tissue {
   const uint8_t* cell_kinds;  // NULL: all cells are of the first kind (cell_count)
   const float* mu;            // Lame parameters of each cell, Pa (cell_count)
   const float* lambda;        // (cell_count)
+  bool even;                  // those of the first cell are those of all, and there are no others
 } sn_tissue;
+
+static inline double sn_tissue_mu(const sn_tissue* tissue, size_t cell) {
+  return tissue->mu[tissue->even ? 0 : cell];
+}
+static inline double sn_tissue_lambda(const sn_tissue* tissue, size_t cell) {
+  return tissue->lambda[tissue->even ? 0 : cell];
+}
 
 // Cells that the skin cuts, integrated over what is inside: by the points of a rule of their own.
 #define SN_GROUP_POINTS 4

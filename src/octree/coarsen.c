@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "octree/families.h"
 #include "octree/hanging.h"
 #include "octree/octant_list.h"
 #include "octree/octree_nodes.h"
@@ -165,7 +166,8 @@ static sn_status balance(const sn_octree* fine, sn_octants* leaves, sn_pool* poo
 }
 
 sn_status sn_octree_coarsen(const sn_octree* fine, sn_pool* pool, sn_arena* arena,
-                            sn_arena* scratch, sn_octree* coarse, sn_error* err) {
+                            sn_arena* corners, sn_arena* scratch, sn_octree* coarse,
+                            sn_error* err) {
   sn_octants leaves;
   sn_arena_mark mark = sn_arena_get_mark(scratch);
   SN_TRY(SN_ARENA_RAW(scratch, fine->cell_count, &leaves.items, err));
@@ -180,7 +182,7 @@ sn_status sn_octree_coarsen(const sn_octree* fine, sn_pool* pool, sn_arena* aren
     coarse->cells[e].flags = 0;
   }
   coarse->cell_count = (uint32_t)leaves.count;
-  SN_TRY(sn_octree_number_nodes(coarse, pool, arena, scratch, err));
+  SN_TRY(sn_octree_number_nodes(coarse, pool, arena, corners, scratch, err));
   sn_arena_release(scratch, mark);
   return SN_OK;
 }
@@ -267,8 +269,7 @@ static void fill_rows(void* ctx, size_t begin, size_t end) {
     uint32_t at = t->fine_starts[n];
     for (int c = 0; c < 8; ++c) {
       if (weights[c] == 0) continue;
-      t->coarse_nodes[at] = job->coarse->conforming[8 * (size_t)job->cells[n] + c];
-      t->fine_weights[at++] = weights[c];
+      t->coarse_nodes[at++] = sn_entry(sn_octree_corner(job->coarse, job->cells[n], c), weights[c]);
     }
   }
 }
@@ -288,7 +289,7 @@ static void count_columns(void* ctx, size_t begin, size_t end) {
     uint32_t* counts = job->places + piece * t->coarse_count;
     uint32_t first = t->fine_starts[start_of_piece(t, piece)];
     uint32_t last = t->fine_starts[start_of_piece(t, piece + 1)];
-    for (uint32_t e = first; e < last; ++e) counts[t->coarse_nodes[e]]++;
+    for (uint32_t e = first; e < last; ++e) counts[sn_entry_node(t->coarse_nodes[e])]++;
   }
 }
 
@@ -312,23 +313,38 @@ static void fill_columns(void* ctx, size_t begin, size_t end) {
     uint32_t* places = job->places + piece * t->coarse_count;
     for (size_t n = start_of_piece(t, piece); n < start_of_piece(t, piece + 1); ++n) {
       for (uint32_t e = t->fine_starts[n]; e < t->fine_starts[n + 1]; ++e) {
-        uint32_t c = t->coarse_nodes[e], at = t->coarse_starts[c] + places[c]++;
-        t->fine_nodes[at] = (uint32_t)n;
-        t->coarse_weights[at] = t->fine_weights[e];
+        uint32_t entry = t->coarse_nodes[e], c = sn_entry_node(entry);
+        t->fine_nodes[t->coarse_starts[c] + places[c]++] =
+            sn_entry((uint32_t)n, sn_entry_weight(entry));
       }
     }
   }
 }
 
-// Both lists of cells are in Morton order, so one walk finds the coarse cell of every fine one.
+// Both lists of cells are in Morton order, and every coarse cell has a fine one.
 static void map_cells(void* ctx, size_t begin, size_t end) {
   const transfer_job* job = ctx;
   const sn_octant *fine = job->fine->cells, *coarse = job->coarse->cells;
-  uint32_t c = sn_octree_find(job->coarse, fine[begin].x, fine[begin].y, fine[begin].z);
-  for (size_t e = begin; e < end; ++e) {
-    while (!sn_octant_holds(coarse[c], fine[e].x, fine[e].y, fine[e].z)) ++c;
-    job->transfer->coarse_cells[e] = c;
+  sn_octants cells = {job->fine->cells, job->fine->cell_count};
+  size_t e = sn_octants_lower_bound(cells, coarse[begin]);
+  for (size_t c = begin; c < end; ++c) {
+    while (!sn_octant_holds(coarse[c], fine[e].x, fine[e].y, fine[e].z)) ++e;
+    job->transfer->first_cells[c] = (uint32_t)e;
   }
+}
+
+uint32_t sn_transfer_coarse_cell(const sn_transfer* transfer, const sn_octree* coarse,
+                                 uint32_t fine_cell) {
+  uint32_t low = 0, high = coarse->cell_count;
+  while (high - low > 1) {
+    uint32_t middle = low + (high - low) / 2;
+    if (transfer->first_cells[middle] <= fine_cell) {
+      low = middle;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
 }
 
 static sn_status build_rows(transfer_job* job, sn_pool* pool, sn_arena* arena, sn_arena* scratch,
@@ -339,7 +355,6 @@ static sn_status build_rows(transfer_job* job, sn_pool* pool, sn_arena* arena, s
   sn_parallel_for(pool, t->fine_count, 256, count_rows, job);
   uint32_t entries = sn_parallel_starts(pool, t->fine_starts, (size_t)t->fine_count + 1);
   SN_TRY(SN_ARENA_RAW(arena, entries, &t->coarse_nodes, err));
-  SN_TRY(SN_ARENA_RAW(arena, entries, &t->fine_weights, err));
   sn_parallel_for(pool, t->fine_count, 256, fill_rows, job);
   return SN_OK;
 }
@@ -350,7 +365,6 @@ static sn_status build_columns(transfer_job* job, sn_pool* pool, sn_arena* arena
   uint32_t entries = t->fine_starts[t->fine_count];
   SN_TRY(SN_ARENA_NEW(arena, (size_t)t->coarse_count + 1, &t->coarse_starts, err));
   SN_TRY(SN_ARENA_RAW(arena, entries, &t->fine_nodes, err));
-  SN_TRY(SN_ARENA_RAW(arena, entries, &t->coarse_weights, err));
   SN_TRY(SN_ARENA_NEW(scratch, PIECES * (size_t)t->coarse_count, &job->places, err));
   sn_parallel_for(pool, PIECES, 1, count_columns, job);
   sn_parallel_for(pool, t->coarse_count, 1024, add_pieces, job);
@@ -363,14 +377,18 @@ sn_status sn_transfer_build(const sn_octree* fine, const sn_octree* coarse, sn_p
                             sn_arena* arena, sn_arena* scratch, sn_transfer* transfer,
                             sn_error* err) {
   transfer_job job = {.fine = fine, .coarse = coarse, .transfer = transfer};
+  SN_CHECK(fine->node_count <= 1u << SN_ENTRY_NODE_BITS, err, SN_ERR_INPUT,
+           "%u nodes, at most %u are possible with multigrid; take a larger cell", fine->node_count,
+           1u << SN_ENTRY_NODE_BITS);
   *transfer = (sn_transfer){.fine_count = fine->node_count, .coarse_count = coarse->node_count};
   sn_arena_mark mark = sn_arena_get_mark(scratch);
   sn_octants cells = {coarse->cells, coarse->cell_count};
   SN_TRY(sn_octants_codes(pool, cells, scratch, &job.codes, err));
   SN_TRY(build_rows(&job, pool, arena, scratch, err));
   SN_TRY(build_columns(&job, pool, arena, scratch, err));
-  SN_TRY(SN_ARENA_RAW(arena, fine->cell_count, &transfer->coarse_cells, err));
-  sn_parallel_for(pool, fine->cell_count, 4096, map_cells, &job);
+  SN_TRY(SN_ARENA_RAW(arena, (size_t)coarse->cell_count + 1, &transfer->first_cells, err));
+  sn_parallel_for(pool, coarse->cell_count, 4096, map_cells, &job);
+  transfer->first_cells[coarse->cell_count] = fine->cell_count;
   sn_arena_release(scratch, mark);
   return SN_OK;
 }
@@ -380,7 +398,6 @@ typedef float quad __attribute__((vector_size(16)));
 
 typedef struct move_job {
   const uint32_t *starts, *others;
-  const uint8_t* weights;
   const float* from;
   uint32_t from_last;  // the last node there
   float* to;
@@ -404,7 +421,8 @@ static void move_values(void* ctx, size_t begin, size_t end) {
     float* to = job->to + 3 * n;
     quad sum = {0, 0, 0, 0};
     for (uint32_t e = job->starts[n]; e < job->starts[n + 1]; ++e) {
-      sum += (float)job->weights[e] * fetch(job, job->others[e]);
+      uint32_t entry = job->others[e];
+      sum += (float)sn_entry_weight(entry) * fetch(job, sn_entry_node(entry));
     }
     sum *= job->scale;
     for (int i = 0; i < 3; ++i) to[i] = job->add ? to[i] + sum[i] : sum[i];
@@ -415,7 +433,6 @@ void sn_transfer_prolong(const sn_transfer* t, sn_pool* pool, float scale, const
                          float* fine) {
   move_job job = {.starts = t->fine_starts,
                   .others = t->coarse_nodes,
-                  .weights = t->fine_weights,
                   .from = coarse,
                   .from_last = t->coarse_count - 1,
                   .to = fine,
@@ -427,7 +444,6 @@ void sn_transfer_prolong(const sn_transfer* t, sn_pool* pool, float scale, const
 void sn_transfer_restrict(const sn_transfer* t, sn_pool* pool, const float* fine, float* coarse) {
   move_job job = {.starts = t->coarse_starts,
                   .others = t->fine_nodes,
-                  .weights = t->coarse_weights,
                   .from = fine,
                   .from_last = t->fine_count - 1,
                   .to = coarse,

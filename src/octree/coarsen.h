@@ -10,17 +10,24 @@
 // because the cells around it are up to four times as large as the fine one: sixteenths. Corners that
 // hang share theirs among two or four nodes.
 #define SN_TRANSFER_ONE 64
+// A node and its weight in one number.
+#define SN_ENTRY_NODE_BITS 26
+static inline uint32_t sn_entry(uint32_t node, uint32_t weight) {
+  return node | (weight - 1) << SN_ENTRY_NODE_BITS;
+}
+static inline uint32_t sn_entry_node(uint32_t entry) {
+  return entry & ((1u << SN_ENTRY_NODE_BITS) - 1);
+}
+static inline uint32_t sn_entry_weight(uint32_t entry) { return (entry >> SN_ENTRY_NODE_BITS) + 1; }
 
 // Linear interpolation from coarse nodes to fine ones, and its exact transpose; both as lists, so
 // that either way every value is a sum in fixed order that one thread forms.
 typedef struct sn_transfer {
   uint32_t* fine_starts;    // entries of each fine node (fine node_count + 1)
-  uint32_t* coarse_nodes;   // (entry_count)
-  uint8_t* fine_weights;    // of each, in 64ths
+  uint32_t* coarse_nodes;   // with their weights (entry_count)
   uint32_t* coarse_starts;  // entries of each coarse node (coarse node_count + 1)
-  uint32_t* fine_nodes;     // ascending within a coarse node (entry_count)
-  uint8_t* coarse_weights;
-  uint32_t* coarse_cells;             // that each fine cell lies in, ascending (fine cell_count)
+  uint32_t* fine_nodes;     // with their weights, ascending within a coarse node (entry_count)
+  uint32_t* first_cells;    // the first fine cell in each coarse one (coarse cell_count + 1)
   uint32_t fine_count, coarse_count;  // nodes
 } sn_transfer;
 
@@ -29,7 +36,11 @@ typedef struct sn_transfer {
 // would break the 2:1 rule are given up again. The result has as many cells as `fine` where nothing
 // can be joined.
 sn_status sn_octree_coarsen(const sn_octree* fine, sn_pool* pool, sn_arena* arena,
-                            sn_arena* scratch, sn_octree* coarse, sn_error* err);
+                            sn_arena* corners, sn_arena* scratch, sn_octree* coarse, sn_error* err);
+
+// The coarse cell that a fine one lies in.
+uint32_t sn_transfer_coarse_cell(const sn_transfer* transfer, const sn_octree* coarse,
+                                 uint32_t fine_cell);
 
 sn_status sn_transfer_build(const sn_octree* fine, const sn_octree* coarse, sn_pool* pool,
                             sn_arena* arena, sn_arena* scratch, sn_transfer* transfer,

@@ -277,7 +277,11 @@ static sn_status build(const sn_octree* tree, sn_pool* pool, sn_arena* arena, sn
   SN_TRY(SN_ARENA_NEW(arena, f->packet_count, &f->points, err));
   SN_TRY(SN_ARENA_NEW(arena, (size_t)f->packet_count + 1, &f->rows, err));
   sn_parallel_for(pool, chunks, 1, sort_families, &job);
-  size_t places = (size_t)list_rows(&job) * LANES;
+  size_t row_count = list_rows(&job), places = row_count * LANES;
+  SN_TRY(SN_ARENA_RAW(arena, row_count, &f->packets, err));
+  for (uint32_t packet = 0; packet < f->packet_count; ++packet) {
+    for (uint32_t row = f->rows[packet]; row < f->rows[packet + 1]; ++row) f->packets[row] = packet;
+  }
   SN_TRY(SN_ARENA_RAW(arena, lanes * POINTS, &f->local, err));
   SN_TRY(SN_ARENA_RAW(arena, lanes, &f->hanging, err));
   SN_TRY(SN_ARENA_RAW(arena, lanes, &f->edges, err));

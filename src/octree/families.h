@@ -28,10 +28,10 @@
 
 typedef struct sn_families {
   uint32_t packet_count, chunk_count;
-  uint32_t* places;  // of each cell: row * lanes + lane (cell_count)
-  uint32_t* rows;    // first row of each packet (packet_count + 1)
-  uint8_t*
-      children;  // bit k: some of its families have child k, and there is a row for it ([packet])
+  uint32_t* places;   // of each cell: row * lanes + lane (cell_count)
+  uint32_t* rows;     // first row of each packet (packet_count + 1)
+  uint32_t* packets;  // of each row
+  uint8_t* children;  // of each packet: those that some of its families have, a bit and a row each
   uint32_t* points;   // bit p: some of its families have a node at lattice point p ([packet])
   uint16_t* local;    // node of each lattice point in its chunk ([packet][point][lane])
   uint32_t* hanging;  // bit p: lattice point p hangs ([packet][lane])
@@ -76,6 +76,36 @@ static inline int sn_family_point(int x, int y, int z) { return x + 3 * y + 9 * 
 // Lattice point at corner c of child k.
 static inline int sn_family_corner(int k, int c) {
   return sn_family_point((k & 1) + (c & 1), (k >> 1 & 1) + (c >> 1 & 1), (k >> 2) + (c >> 2));
+}
+
+// From now on the families know the nodes of the tree's cells, and the memory of `conforming` may go.
+static inline void sn_octree_use_families(sn_octree* tree, const sn_families* families) {
+  tree->families = families;
+  tree->conforming = NULL;
+}
+
+// The node that stands at or for corner c of a cell: where it hangs, that of the parent's corner of the same
+// number.
+static inline uint32_t sn_octree_corner(const sn_octree* tree, uint32_t cell, int c) {
+  if (tree->conforming) return tree->conforming[8 * (size_t)cell + (size_t)c];
+  const sn_families* f = tree->families;
+  uint32_t place = f->places[cell], packet = f->packets[place / SN_FAMILY_LANES];
+  bool hangs = tree->hanging[cell] >> c & 1;
+  int point = sn_family_corner(hangs ? c : sn_octant_child_number(tree->cells[cell]), c);
+  size_t at = ((size_t)packet * SN_FAMILY_POINTS + (size_t)point) * SN_FAMILY_LANES;
+  return f->chunk_nodes[f->node_starts[packet / SN_CHUNK_PACKETS] +
+                        f->local[at + place % SN_FAMILY_LANES]];
+}
+
+// Those of all its corners.
+typedef struct sn_corners {
+  uint32_t nodes[8];
+} sn_corners;
+
+static inline sn_corners sn_octree_corners(const sn_octree* tree, uint32_t cell) {
+  sn_corners corners;
+  for (int c = 0; c < 8; ++c) corners.nodes[c] = sn_octree_corner(tree, cell, c);
+  return corners;
 }
 
 sn_status sn_families_build(const sn_octree* tree, sn_pool* pool, sn_arena* arena,

@@ -23,8 +23,10 @@ typedef struct sn_octree {
   uint32_t cell_count;
   sn_octant* nodes;  // in Morton order of their place (node_count); height and flags unused
   uint32_t node_count;
-  uint8_t* hanging;      // mask over corners of each cell (cell_count)
-  uint32_t* conforming;  // the node that stands at or for each corner (8 x cell_count)
+  uint8_t* hanging;  // mask over corners of each cell (cell_count)
+  // The node that stands at or for each corner (8 x cell_count), until families know it: then NULL.
+  uint32_t* conforming;
+  const struct sn_families* families;
 } sn_octree;
 
 // Where the finest cells go. A triangle list in metres; `cut` says whether the cells that it passes
@@ -54,11 +56,11 @@ typedef struct sn_octree_input {
 // Cells along the longest axis of a box.
 double sn_octree_axis_cells(sn_box box, double cell);
 
-// Build cells, nodes and numbering. Memory from `arena`; `scratch` is left as it was. The result
-// depends on the input only. SN_ERR_INPUT if a side has more than 32,767 cells; an input without
+// Build cells, nodes and numbering. Memory from `arena`, that of `conforming` from `corners`; `scratch` is left
+// as it was. The result depends on the input only. SN_ERR_INPUT if a side has more than 32,767 cells; an input without
 // any cell gives an empty tree.
 sn_status sn_octree_build(const sn_octree_input* input, sn_pool* pool, sn_arena* arena,
-                          sn_arena* scratch, sn_octree* tree, sn_error* err);
+                          sn_arena* corners, sn_arena* scratch, sn_octree* tree, sn_error* err);
 
 // The cell that holds the finest cell (x, y, z), or SN_NO_CELL. Coordinates may be out of range.
 uint32_t sn_octree_find(const sn_octree* tree, int x, int y, int z);

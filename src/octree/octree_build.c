@@ -238,7 +238,7 @@ static sn_status place_grid(const sn_octree_input* input, sn_octree* tree, sn_er
 }
 
 static sn_status build(const sn_octree_input* input, sn_pool* pool, sn_arena* arena,
-                       sn_arena* scratch, sn_octree* tree, sn_error* err) {
+                       sn_arena* corners, sn_arena* scratch, sn_octree* tree, sn_error* err) {
   sn_octants fine, leaves, cells, split[SN_MAX_HEIGHT + 2] = {{0}};
   SN_TRY(place_grid(input, tree, err));
   SN_TRY(rasterise(input, tree, pool, scratch, &fine, err));
@@ -250,14 +250,14 @@ static sn_status build(const sn_octree_input* input, sn_pool* pool, sn_arena* ar
            "%zu cells, at most %u are possible; take a larger cell", cells.count, UINT32_MAX / 8);
   tree->cells = cells.items;
   tree->cell_count = (uint32_t)cells.count;
-  return sn_octree_number_nodes(tree, pool, arena, scratch, err);
+  return sn_octree_number_nodes(tree, pool, arena, corners, scratch, err);
 }
 
 sn_status sn_octree_build(const sn_octree_input* input, sn_pool* pool, sn_arena* arena,
-                          sn_arena* scratch, sn_octree* tree, sn_error* err) {
+                          sn_arena* corners, sn_arena* scratch, sn_octree* tree, sn_error* err) {
   *tree = (sn_octree){0};
   sn_arena_mark mark = sn_arena_get_mark(scratch);
-  sn_status status = build(input, pool, arena, scratch, tree, err);
+  sn_status status = build(input, pool, arena, corners, scratch, tree, err);
   sn_arena_release(scratch, mark);
   return status;
 }

@@ -75,11 +75,12 @@ uint32_t sn_octree_mark_thin(const sn_octree* tree, const double* fill, double l
 // Any part of the leaves of a balanced complete tree is balanced, and masters never hang in it
 // (docs/theory/octree.md, section 6).
 sn_status sn_octree_leave_out(const uint8_t* drop, sn_pool* pool, sn_arena* arena,
-                              sn_arena* scratch, sn_octree* tree, sn_error* err) {
+                              sn_arena* corners, sn_arena* scratch, sn_octree* tree,
+                              sn_error* err) {
   uint32_t left = 0;
   for (uint32_t e = 0; e < tree->cell_count; ++e) {
     if (!drop[e]) tree->cells[left++] = tree->cells[e];
   }
   tree->cell_count = left;
-  return sn_octree_number_nodes(tree, pool, arena, scratch, err);
+  return sn_octree_number_nodes(tree, pool, arena, corners, scratch, err);
 }

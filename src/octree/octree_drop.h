@@ -10,9 +10,9 @@
 uint32_t sn_octree_mark_thin(const sn_octree* tree, const double* fill, double least,
                              uint8_t* drop);
 
-// Takes the marked cells out of the tree and numbers its nodes anew, with memory from `arena`; that of the old
-// numbers stays taken. The tree is valid, whichever cells go. `scratch` is left as it was.
+// Takes the marked cells out of the tree and numbers its nodes anew, with memory from `arena` and `corners`; that of
+// the old numbers stays taken. The tree is valid, whichever cells go. `scratch` is left as it was.
 sn_status sn_octree_leave_out(const uint8_t* drop, sn_pool* pool, sn_arena* arena,
-                              sn_arena* scratch, sn_octree* tree, sn_error* err);
+                              sn_arena* corners, sn_arena* scratch, sn_octree* tree, sn_error* err);
 
 #endif

@@ -338,8 +338,8 @@ static void connect_large(void* context, size_t begin, size_t end) {
   }
 }
 
-static sn_status number_nodes(sn_octree* tree, sn_pool* pool, sn_arena* arena, sn_arena* scratch,
-                              sn_error* err) {
+static sn_status number_nodes(sn_octree* tree, sn_pool* pool, sn_arena* arena, sn_arena* corners,
+                              sn_arena* scratch, sn_error* err) {
   numbering job = {.tree = tree};
   SN_TRY(find_blocks(&job, pool, scratch, err));
   mark_large(&job);
@@ -358,17 +358,17 @@ static sn_status number_nodes(sn_octree* tree, sn_pool* pool, sn_arena* arena, s
   tree->node_count = (uint32_t)total;
   SN_TRY(SN_ARENA_RAW(arena, total, &tree->nodes, err));
   SN_TRY(SN_ARENA_RAW(arena, tree->cell_count, &tree->hanging, err));
-  SN_TRY(SN_ARENA_RAW(arena, 8 * (size_t)tree->cell_count, &tree->conforming, err));
+  SN_TRY(SN_ARENA_RAW(corners, 8 * (size_t)tree->cell_count, &tree->conforming, err));
   sn_parallel_for(pool, job.anchors.count, 8, write_nodes, &job);
   sn_parallel_for(pool, job.runs.count, 8, connect_runs, &job);
   sn_parallel_for(pool, tree->cell_count, 4096, connect_large, &job);
   return SN_OK;
 }
 
-sn_status sn_octree_number_nodes(sn_octree* tree, sn_pool* pool, sn_arena* arena, sn_arena* scratch,
-                                 sn_error* err) {
+sn_status sn_octree_number_nodes(sn_octree* tree, sn_pool* pool, sn_arena* arena, sn_arena* corners,
+                                 sn_arena* scratch, sn_error* err) {
   sn_arena_mark mark = sn_arena_get_mark(scratch);
-  sn_status status = number_nodes(tree, pool, arena, scratch, err);
+  sn_status status = number_nodes(tree, pool, arena, corners, scratch, err);
   sn_arena_release(scratch, mark);
   return status;
 }

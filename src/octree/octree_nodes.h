@@ -4,8 +4,9 @@
 
 #include "octree/octree.h"
 
-// Fills nodes, hanging and conforming. Memory from `arena`; `scratch` is left as it was.
-sn_status sn_octree_number_nodes(sn_octree* tree, sn_pool* pool, sn_arena* arena, sn_arena* scratch,
-                                 sn_error* err);
+// Fills nodes, hanging and conforming. Memory from `arena`, that of conforming from `corners`; `scratch` is left
+// as it was.
+sn_status sn_octree_number_nodes(sn_octree* tree, sn_pool* pool, sn_arena* arena, sn_arena* corners,
+                                 sn_arena* scratch, sn_error* err);
 
 #endif

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "octree/octree.h"
+#include "octree/families.h"
 
 static bool cells_are_sorted_and_apart(const sn_octree* tree) {
   uint32_t root_size = 1u << tree->root_height;
@@ -72,7 +72,7 @@ static bool corners_are_right(const sn_octree* tree) {
       if (hangs && (away == 0 || away == 3)) return false;
       sn_octant from = hangs ? parent : o;
       int size = (int)sn_octant_size(from);
-      uint32_t node = tree->conforming[8 * (size_t)e + c];
+      uint32_t node = sn_octree_corner(tree, e, c);
       if (node >= tree->node_count) return false;
       sn_octant place = tree->nodes[node];
       if (place.x != from.x + (c & 1) * size || place.y != from.y + (c >> 1 & 1) * size ||
@@ -100,7 +100,9 @@ static bool every_node_is_used(const sn_octree* tree) {
   uint8_t* used = sn_allocate(tree->node_count);
   if (!used) return false;
   memset(used, 0, tree->node_count);
-  for (size_t c = 0; c < 8 * (size_t)tree->cell_count; ++c) used[tree->conforming[c]] = 1;
+  for (size_t c = 0; c < 8 * (size_t)tree->cell_count; ++c) {
+    used[sn_octree_corner(tree, (uint32_t)(c / 8), (int)(c % 8))] = 1;
+  }
   bool all = true;
   for (uint32_t n = 0; n < tree->node_count; ++n) all = all && used[n];
   sn_release(used);

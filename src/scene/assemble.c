@@ -35,14 +35,19 @@ static sn_status find_neighbours(const sn_octree* tree, sn_arena* arena, neighbo
   SN_TRY(SN_ARENA_NEW(arena, (size_t)tree->node_count + 1, &starts, err));
   SN_TRY(SN_ARENA_NEW(arena, tree->node_count, &ends, err));
   SN_TRY(SN_ARENA_NEW(arena, 64 * (size_t)tree->cell_count, &indices, err));
-  size_t corners = 8 * (size_t)tree->cell_count;
-  for (size_t c = 0; c < corners; ++c) starts[tree->conforming[c] + 1] += 8;
+  for (uint32_t e = 0; e < tree->cell_count; ++e) {
+    sn_corners at = sn_octree_corners(tree, e);
+    for (int c = 0; c < 8; ++c) starts[at.nodes[c] + 1] += 8;
+  }
   for (uint32_t n = 0; n < tree->node_count; ++n) starts[n + 1] += starts[n];
   memcpy(ends, starts, tree->node_count * sizeof *ends);
-  for (size_t c = 0; c < corners; ++c) {
-    uint64_t* end = &ends[tree->conforming[c]];
-    memcpy(indices + *end, tree->conforming + c / 8 * 8, 8 * sizeof *indices);
-    *end += 8;
+  for (uint32_t e = 0; e < tree->cell_count; ++e) {
+    sn_corners at = sn_octree_corners(tree, e);
+    for (int c = 0; c < 8; ++c) {
+      uint64_t* end = &ends[at.nodes[c]];
+      memcpy(indices + *end, at.nodes, sizeof at.nodes);
+      *end += 8;
+    }
   }
   uint64_t kept = 0;
   for (uint32_t n = 0; n < tree->node_count; ++n) {
@@ -101,16 +106,17 @@ static double* find_entry(const sn_matrix* matrix, size_t row, uint32_t column) 
 static void add_column(const sn_body* body, uint32_t cell, const sn_cell_tangent* tangent,
                        int column, sn_matrix* matrix) {
   const sn_octree* tree = &body->tree;
-  const uint32_t* nodes = tree->conforming + 8 * (size_t)cell;
-  sn_cell_material material = {sn_octree_edge(tree, cell), body->mu[cell], body->lambda[cell]};
+  sn_corners at = sn_octree_corners(tree, cell);
+  sn_cell_material material = {sn_octree_edge(tree, cell), sn_body_mu(body, cell),
+                               sn_body_lambda(body, cell)};
   double p[8][3] = {{0}}, y[8][3];
   p[column / 3][column % 3] = 1;
   sn_cell_apply(sn_flesh_shape(tree, cell), &material, tangent, SN_HESSIAN_DEFINITE,
                 (const double(*)[3])p, y);
-  uint32_t at = (uint32_t)body->begin + 3 * nodes[column / 3] + (uint32_t)(column % 3);
+  uint32_t number = (uint32_t)body->begin + 3 * at.nodes[column / 3] + (uint32_t)(column % 3);
   for (int c = 0; c < 8; ++c) {
     for (int i = 0; i < 3; ++i) {
-      double* entry = find_entry(matrix, body->begin + 3 * (size_t)nodes[c] + (size_t)i, at);
+      double* entry = find_entry(matrix, body->begin + 3 * (size_t)at.nodes[c] + (size_t)i, number);
       if (entry) *entry += y[c][i];
     }
   }
@@ -120,7 +126,8 @@ static void add_cells(const sn_body* body, sn_matrix* matrix) {
   static const double REST[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
   for (uint32_t e = 0; e < body->tree.cell_count; ++e) {
     sn_cell_tangent tangent;
-    sn_cell_material material = {sn_octree_edge(&body->tree, e), body->mu[e], body->lambda[e]};
+    sn_cell_material material = {sn_octree_edge(&body->tree, e), sn_body_mu(body, e),
+                                 sn_body_lambda(body, e)};
     sn_cell_linearise(&material, REST, &tangent);
     for (int column = 0; column < 24; ++column) add_column(body, e, &tangent, column, matrix);
   }

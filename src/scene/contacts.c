@@ -69,7 +69,7 @@ double sn_contact_diagonal(const sn_body* body) {
 sn_contact sn_contact_make(const sn_model* model, uint32_t b, uint32_t partner,
                            const sn_carried* carrier, double area, double stiffness) {
   const sn_body* body = &model->bodies[b];
-  double mu = (double)body->mu[carrier->cell], h = body->tree.cell;
+  double mu = sn_body_mu(body, carrier->cell), h = body->tree.cell;
   return (sn_contact){.body = b,
                       .partner = partner,
                       .carrier = carrier,

@@ -11,7 +11,7 @@ static sn_vec3 mass_centre(const sn_body* body, uint32_t part, const sn_vec3* pl
   sn_vec3 sum = {0, 0, 0};
   *mass = 0;
   for (uint32_t n = 0; n < body->tree.node_count; ++n) {
-    if (body->node_parts[n] != part) continue;
+    if (sn_body_part(body, n) != part) continue;
     *mass += body->node_mass[n];
     sum =
         sn_madd(sum, body->node_mass[n], places ? places[n] : sn_octree_node_local(&body->tree, n));
@@ -35,7 +35,7 @@ static void balance_part(const sn_body* body, uint32_t part, double* forces) {
   sn_vec3 centre = mass_centre(body, part, NULL, &mass), force = {0, 0, 0}, torque = {0, 0, 0};
   sn_mat3 inertia = {{{0}}};
   for (uint32_t n = 0; n < body->tree.node_count; ++n) {
-    if (body->node_parts[n] != part) continue;
+    if (sn_body_part(body, n) != part) continue;
     sn_vec3 r = sn_sub(sn_octree_node_local(&body->tree, n), centre);
     sn_vec3 f = sn_load3(forces + 3 * (size_t)n);
     double rr = sn_dot(r, r), v[3] = {r.x, r.y, r.z};
@@ -47,7 +47,7 @@ static void balance_part(const sn_body* body, uint32_t part, double* forces) {
   }
   sn_vec3 linear = sn_scale(1 / mass, force), angular = solve_symmetric(&inertia, torque);
   for (uint32_t n = 0; n < body->tree.node_count; ++n) {
-    if (body->node_parts[n] != part) continue;
+    if (sn_body_part(body, n) != part) continue;
     sn_vec3 r = sn_sub(sn_octree_node_local(&body->tree, n), centre);
     sn_vec3 field = sn_add(linear, sn_cross(angular, r));
     double* f = forces + 3 * (size_t)n;
@@ -56,13 +56,12 @@ static void balance_part(const sn_body* body, uint32_t part, double* forces) {
 }
 
 // Weight first and exactly: it is mass times a constant field. What is left, loads, is balanced.
-void sn_free_parts_balance(const sn_model* model, const sn_body* body, double* forces) {
+void sn_free_parts_balance(const sn_body* body, sn_vec3 gravity, double* forces) {
   for (uint32_t n = 0; n < body->tree.node_count; ++n) {
-    if (body->part_is_held[body->node_parts[n]]) continue;
+    if (body->part_is_held[sn_body_part(body, n)]) continue;
     double* f = forces + 3 * (size_t)n;
-    sn_store3(f, sn_madd(sn_load3(f), -body->node_mass[n], model->scene->gravity));
+    sn_store3(f, sn_madd(sn_load3(f), -body->node_mass[n], gravity));
   }
-  if (body->load_count == 0) return;
   for (uint32_t p = 0; p < body->part_count; ++p) {
     if (!body->part_is_held[p]) balance_part(body, p, forces);
   }
@@ -87,7 +86,7 @@ static void align_part(const sn_body* body, uint32_t part, double* u) {
   double mass = 0;
   sn_vec3 is = {0, 0, 0}, ought = {0, 0, 0};  // centres
   for (uint32_t n = 0; n < tree->node_count; ++n) {
-    if (body->node_parts[n] != part) continue;
+    if (sn_body_part(body, n) != part) continue;
     double m = body->node_mass[n];
     sn_vec3 place = sn_octree_node_place(tree, n), local = sn_octree_node_local(tree, n);
     mass += m;
@@ -99,7 +98,7 @@ static void align_part(const sn_body* body, uint32_t part, double* u) {
 
   double covariance[9] = {0};
   for (uint32_t n = 0; n < tree->node_count; ++n) {
-    if (body->node_parts[n] != part) continue;
+    if (sn_body_part(body, n) != part) continue;
     sn_vec3 place = sn_octree_node_place(tree, n), local = sn_octree_node_local(tree, n);
     sn_vec3 a = sn_sub(sn_add(local, sn_load3(u + 3 * (size_t)n)), is);
     sn_vec3 b = sn_sub(sn_add(local, sn_rigid_displace(start, place)), ought);
@@ -109,7 +108,7 @@ static void align_part(const sn_body* body, uint32_t part, double* u) {
   sn_mat3 R = best_rotation(covariance), back;
   for (int i = 0; i < 9; ++i) back.m[i / 3][i % 3] = R.m[i % 3][i / 3];
   for (uint32_t n = 0; n < tree->node_count; ++n) {
-    if (body->node_parts[n] != part) continue;
+    if (sn_body_part(body, n) != part) continue;
     sn_vec3 local = sn_octree_node_local(tree, n);
     sn_vec3 from_centre = sn_sub(sn_add(local, sn_load3(u + 3 * (size_t)n)), is);
     sn_store3(u + 3 * (size_t)n, sn_sub(sn_add(ought, sn_mul3v(&back, from_centre)), local));
@@ -118,7 +117,7 @@ static void align_part(const sn_body* body, uint32_t part, double* u) {
 
 void sn_free_parts_place(const sn_body* body, double* u) {
   for (uint32_t n = 0; n < body->tree.node_count; ++n) {
-    if (body->part_is_held[body->node_parts[n]]) continue;
+    if (body->part_is_held[sn_body_part(body, n)]) continue;
     sn_vec3 place = sn_octree_node_place(&body->tree, n);
     sn_store3(u + 3 * (size_t)n, sn_rigid_displace(&body->desc->initial, place));
   }

@@ -213,7 +213,7 @@ static sn_status join_bodies(sn_model* model, sn_error* err) {
     const sn_body* body = &model->bodies[b];
     sn_body_mark_held(body, model->held + body->begin / 3);
     for (uint32_t e = 0; e < body->tree.cell_count; ++e) {
-      double h = sn_octree_edge(&body->tree, e), force = body->mu[e] * h * h;
+      double h = sn_octree_edge(&body->tree, e), force = sn_body_mu(body, e) * h * h;
       sum += force * force;
       if (body->flesh.form == SN_FORM_FRAMES) model->energy_scale += CANCELLING * force * h;
     }

@@ -132,7 +132,7 @@ void sn_free_parts_align(const sn_model* model, sn_state* state);
 // At rest there, without touching others.
 void sn_free_parts_place(const sn_body* body, double* u);
 // Take net force and torque out of the loads of parts that nothing holds, their weight included.
-void sn_free_parts_balance(const sn_model* model, const sn_body* body, double* forces);
+void sn_free_parts_balance(const sn_body* body, sn_vec3 gravity, double* forces);
 
 // Memory and functions of the preconditioner that the scene asks for.
 sn_status sn_preconditioner_create(const sn_model* model, sn_state* state, sn_error* err);

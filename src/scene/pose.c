@@ -117,9 +117,11 @@ static void set_tie_targets(const sn_model* model, sn_state* state, uint32_t ind
 
 static void set_forces(const sn_model* model, const sn_state* state, const sn_body* body,
                        double frame, sn_body_work* work) {
-  sn_vec3 gravity = sn_scale(state->entrance, model->scene->gravity);
+  work->gravity = sn_scale(state->entrance, model->scene->gravity);
+  work->free_float = state->tau == 0;
+  if (!work->forces) return;
   for (uint32_t n = 0; n < body->tree.node_count; ++n) {
-    sn_store3(work->forces + 3 * (size_t)n, sn_scale(body->node_mass[n], gravity));
+    sn_store3(work->forces + 3 * (size_t)n, sn_scale(body->node_mass[n], work->gravity));
   }
   for (uint32_t l = 0; l < body->load_count; ++l) {
     const sn_load* load = &body->loads[l];
@@ -129,7 +131,7 @@ static void set_forces(const sn_model* model, const sn_state* state, const sn_bo
       sn_store3(at, sn_madd(sn_load3(at), load->shares[s].share, value));
     }
   }
-  if (state->tau == 0) sn_free_parts_balance(model, body, work->forces);
+  if (work->free_float) sn_free_parts_balance(body, work->gravity, work->forces);
 }
 
 // `held` along the axes that are, `free` along the others.

@@ -19,7 +19,7 @@ double sn_model_largest_bulk(const sn_model* model) {
   for (uint32_t b = 0; b < model->body_count; ++b) {
     const sn_body* body = &model->bodies[b];
     for (uint32_t e = 0; e < body->tree.cell_count; ++e) {
-      double ratio = body->lambda[e] / body->mu[e];
+      double ratio = sn_body_lambda(body, e) / sn_body_mu(body, e);
       if (ratio > most) most = ratio;
     }
   }
@@ -51,7 +51,7 @@ static double bare_scale(const sn_model* model) {
   double asked = model->scene->solver.pressure_scale;
   if (asked > 0 || model->scene->solver.linear != SN_LINEAR_QMR) return asked;
   const sn_body* first = &model->bodies[0];
-  return first->mu[0] / first->tree.cell;
+  return sn_body_mu(first, 0) / first->tree.cell;
 }
 
 // Room for the pressures of all bodies.

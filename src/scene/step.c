@@ -22,7 +22,7 @@ static double gravity_energy(const sn_model* model, const sn_state* state) {
   for (uint32_t b = 0; b < model->body_count; ++b) {
     const sn_body* body = &model->bodies[b];
     for (uint32_t n = 0; n < body->tree.node_count; ++n) {
-      if (!dynamic && !body->part_is_held[body->node_parts[n]]) continue;
+      if (!dynamic && !body->part_is_held[sn_body_part(body, n)]) continue;
       sn_vec3 move = sn_load3(state->u + body->begin + 3 * (size_t)n);
       sum -= body->node_mass[n] * sn_dot(model->scene->gravity, move);
     }
@@ -303,7 +303,7 @@ static void set_velocities(const sn_model* model, sn_state* state) {
     const sn_body* body = &model->bodies[b];
     sn_vec3 centre = mass_centre(body, state);
     for (uint32_t n = 0; n < body->tree.node_count; ++n) {
-      if (body->part_is_held[body->node_parts[n]]) continue;
+      if (body->part_is_held[sn_body_part(body, n)]) continue;
       sn_vec3 arm = sn_sub(place_of(body, state, n), centre);
       sn_store3(state->velocity + body->begin + 3 * (size_t)n,
                 sn_add(body->desc->velocity, sn_cross(body->desc->spin, arm)));

@@ -91,9 +91,11 @@ static sn_krylov choose_krylov(const sn_state* state, const sn_study_opts* opts)
 static sn_status solve(const sn_model* model, sn_state* state, const sn_study_opts* opts,
                        sn_arena* arena, sn_study_result* result, sn_error* err) {
   size_t n = model->unknown_count;
-  double *rest = state->u, *b = state->newton.gradient, *start, *diagonal;
-  SN_TRY(SN_ARENA_NEW(arena, n, &start, err));
-  SN_TRY(SN_ARENA_NEW(arena, n, &diagonal, err));
+  bool loaded = opts->load || opts->weight;
+  double *rest = state->u, *b = state->newton.gradient, *diagonal = NULL;
+  double* start = state->newton.step;  // enough until the solution comes there
+  if (!loaded && (opts->watch || opts->energy)) SN_TRY(SN_ARENA_NEW(arena, n, &start, err));
+  if (opts->linear == SN_LINEAR_JACOBI_CG) SN_TRY(SN_ARENA_NEW(arena, n, &diagonal, err));
   sn_preconditioner jacobi;
   const sn_preconditioner* preconditioner = choose_preconditioner(state, opts, diagonal, &jacobi);
   if (!opts->here) sn_vector_fill(state->pool, n, 0, rest);
@@ -109,7 +111,7 @@ static sn_status solve(const sn_model* model, sn_state* state, const sn_study_op
     SN_TRY(SN_ARENA_NEW(arena, n, &s.error, err));
     SN_TRY(SN_ARENA_NEW(arena, n, &s.product, err));
   }
-  if (opts->load || opts->weight) {
+  if (loaded) {
     if (opts->load) memcpy(b, opts->load, n * sizeof *b);
     if (opts->weight) set_weight(model, b);
     sn_vector_mask(state->pool, n, model->held, 0, b);
@@ -121,7 +123,6 @@ static sn_status solve(const sn_model* model, sn_state* state, const sn_study_op
     sn_vector_scale(state->pool, n, -1, b);
     s.largest = error_of(&s, 0, NULL);
   }
-  bool loaded = opts->load || opts->weight;
   sn_cg_opts cg = {.kind = SN_HESSIAN_DEFINITE,
                    .preconditioner = preconditioner,
                    .max = opts->max,

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "octree/families.h"
 #include "solve/dissection.h"
 
 // A part with so few cells is not cut further.
@@ -136,8 +137,9 @@ static sn_status order_nodes(planner* p, sn_error* err) {
   for (uint32_t i = 0; i < plan->part_count; ++i) {
     const sn_part* part = &plan->parts[i];
     for (size_t k = part->cell_begin; k < part->cell_end && is_leaf(part); ++k) {
+      sn_corners at = sn_octree_corners(tree, plan->cells[k]);
       for (int c = 0; c < 8; ++c) {
-        uint32_t* owner = &p->owner[tree->conforming[8 * (size_t)plan->cells[k] + (size_t)c]];
+        uint32_t* owner = &p->owner[at.nodes[c]];
         *owner = *owner == NOWHERE ? i : common(plan, *owner, i);
       }
     }
@@ -185,8 +187,9 @@ static sn_status find_around(const planner* p, sn_part* part, sn_error* err) {
   }
   SN_TRY(SN_ARENA_RAW(p->arena, room, &part->around, err));
   for (size_t k = part->cell_begin; k < part->cell_end && is_leaf(part); ++k) {
+    sn_corners at = sn_octree_corners(plan->tree, plan->cells[k]);
     for (int c = 0; c < 8; ++c) {
-      uint32_t number = p->number[plan->tree->conforming[8 * (size_t)plan->cells[k] + (size_t)c]];
+      uint32_t number = p->number[at.nodes[c]];
       if (number != NOWHERE) part->around[count++] = number;
     }
   }
@@ -228,8 +231,9 @@ static sn_status find_places(planner* p, sn_error* err) {
       part->places[k] = place_in(&plan->parts[part->parent], part->around[k]);
     }
     for (size_t k = part->cell_begin; k < part->cell_end && is_leaf(part); ++k) {
+      sn_corners at = sn_octree_corners(plan->tree, plan->cells[k]);
       for (size_t c = 0; c < 8; ++c) {
-        uint32_t number = p->number[plan->tree->conforming[8 * (size_t)plan->cells[k] + c]];
+        uint32_t number = p->number[at.nodes[c]];
         plan->corners[8 * k + c] = number == NOWHERE ? UINT16_MAX : place_in(part, number);
       }
     }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/sort.h"
+#include "octree/families.h"
 #include "solve/vector.h"
 
 #define MIN_BLOCK 6144  // items; a multiple of 3
@@ -115,7 +116,7 @@ static void find_inner(finder* f) {
     int place[3];
     uint32_t box = is_regular(tree, e) ? find_box(f, box_key(f, e, place)) : SEVERAL;
     for (int c = 0; c < 8; ++c) {
-      uint32_t* at = &f->box_of[tree->conforming[8 * (size_t)e + (size_t)c]];
+      uint32_t* at = &f->box_of[sn_octree_corner(tree, e, c)];
       bool inside = box != SEVERAL;
       for (int i = 0; i < 3 && inside; ++i) {
         int p = place[i] + (c >> i & 1);
@@ -168,7 +169,7 @@ static void fill_blocks(const finder* f, const place_tables* tables, sn_macroblo
     int i = tables->cell[p[0]][p[1]][p[2]];
     blocks->cells[block][i / 16][i / 8 % 2][i % 8] = e;
     for (int c = 0; c < 8; ++c) {
-      uint32_t node = tree->conforming[8 * (size_t)e + (size_t)c];
+      uint32_t node = sn_octree_corner(tree, e, c);
       if (f->box_of[node] != box) continue;
       int n = tables->node[p[0] + (c & 1) - 1][p[1] + (c >> 1 & 1) - 1][p[2] + (c >> 2) - 1];
       blocks->nodes[block][n] = node;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "math/random.h"
+#include "octree/families.h"
 #include "solve/cholesky.h"
 #include "solve/vector.h"
 
@@ -52,8 +53,12 @@ static sn_status create_held_list(sn_mg_level* level, sn_arena* arena, sn_error*
 
 static sn_status plan_exact(const sn_mg_level* level, sn_arena* arena, sn_arena* scratch,
                             sn_envelope* envelope, sn_error* err) {
-  return sn_envelope_plan(level->cells, level->cell_count, (uint32_t)(level->unknown_count / 3),
-                          level->held, arena, scratch, envelope, err);
+  const sn_octree* tree = level->tree;
+  sn_corners* cells;
+  SN_TRY(SN_ARENA_RAW(scratch, tree->cell_count, &cells, err));
+  for (uint32_t e = 0; e < tree->cell_count; ++e) cells[e] = sn_octree_corners(tree, e);
+  return sn_envelope_plan(cells->nodes, tree->cell_count, tree->node_count, level->held, arena,
+                          scratch, envelope, err);
 }
 
 // From the coarsest level up as long as a factor is cheap enough.
@@ -61,7 +66,7 @@ static sn_status choose_exact(sn_mg* mg, sn_arena* scratch, sn_error* err) {
   for (int l = mg->level_count - 1; l > 0; --l) {
     const sn_mg_level* level = &mg->levels[l];
     sn_envelope envelope;
-    if (!level->multiply_apart || level->cell_count > MOST_EXACT_CELLS) break;
+    if (!level->multiply_apart || level->tree->cell_count > MOST_EXACT_CELLS) break;
     SN_TRY(plan_exact(level, scratch, scratch, &envelope, err));
     if (envelope.cost > mg->opts.exact_cost) break;
     mg->exact = l;

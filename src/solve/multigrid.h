@@ -41,11 +41,10 @@ typedef struct sn_mg_level {
   // be y.
   void (*multiply)(void* ctx, sn_pool* pool, const float* springs, const float* x, float scale,
                    const float* v, float* y);
-  // For a level that may be solved exactly: cells with eight nodes each, and products with something not
-  // below A that couples nodes of one cell only; NULL: it may not.
+  // For a level that may be solved exactly: its cells, and products with something not below A that couples
+  // nodes of one cell only; NULL: it may not.
   void (*multiply_apart)(void* ctx, sn_pool* pool, const float* springs, const float* x, float* y);
-  const uint32_t* cells;  // (8 x cell_count)
-  uint32_t cell_count;
+  const sn_octree* tree;
   void* ctx;
   float* springs;  // a diagonal; set by the owner before sn_mg_update
   float*

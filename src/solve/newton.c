@@ -12,6 +12,8 @@
 #define ARMIJO 1e-4
 // Energies are sums of many terms; differences below this share of them are round-off.
 #define ENERGY_ROUND_OFF 1e-13
+// and what they may be off by where large parts cancel, as the work of loads on a body that drifts.
+#define ENERGY_NOISE 1e-11
 // A step is found again where what it did not know costs more than this share of its gain.
 #define FORESEEN_SHARE 0.1
 #define MOST_FORESEEN 3
@@ -140,7 +142,7 @@ static double try_step(newton* n, double t) {
 static bool search_by_slope(newton* n, double slope) {
   for (double t = 1; t > 1e-3; t /= 2) {
     double energy = try_step(n, t);
-    if (!(energy <= n->at_u.energy + ENERGY_ROUND_OFF * n->at_u.magnitude)) continue;
+    if (!(energy <= n->at_u.energy + ENERGY_NOISE * n->at_u.magnitude)) continue;
     if (fabs(dot(n, n->work->trial_gradient, n->work->step)) < fabs(slope)) return true;
   }
   return false;

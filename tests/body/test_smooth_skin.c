@@ -379,7 +379,7 @@ static sn_vec3 place_of(int t, sn_vec3 p, bool smooth) {
   sn_octree_point_weights(tree, cell, xi, weights);
   for (int k = 0; k < 8; ++k) {
     move = sn_madd(move, weights[k],
-                   sn_load3(u[t] + 3 * (size_t)tree->conforming[8 * (size_t)cell + k]));
+                   sn_load3(u[t] + 3 * (size_t)sn_octree_corner(tree, cell, (int)k)));
   }
   sn_smooth_cell poly = cell_of(t, cell);
   return sn_add(p, smooth ? sn_smooth_cell_value(&poly, xi) : move);

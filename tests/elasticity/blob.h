@@ -44,11 +44,13 @@ static inline void blob_finish(blob* b) {
   if (!sn_octree_is_valid(tree, &why)) fail_msg("not true: %s", why);
   b->unknown_count = 3 * (size_t)tree->node_count;
   must(sn_families_build(tree, NULL, b->arena, b->scratch, &b->body.families, &err), &err);
+  sn_octree_use_families(tree, &b->body.families);
   must(SN_ARENA_NEW(b->arena, tree->cell_count, &b->body.mu, &err), &err);
   must(SN_ARENA_NEW(b->arena, tree->cell_count, &b->body.lambda, &err), &err);
   for (uint32_t e = 0; e < tree->cell_count; ++e) b->body.mu[e] = b->body.lambda[e] = 1;
   b->body.flesh = sn_flesh_make(tree, &b->body.families, sn_body_tissue(&b->body));
   must(sn_body_work_create(&b->body, b->arena, &b->work, &err), &err);
+  b->work.forces = blob_vector(b);  // none, until a test gives some
 }
 
 // A cell's material as the kernels have it: mu h / 8 and lambda h / 16, rounded.
@@ -84,7 +86,7 @@ static inline void blob_fill_mesh_kept(blob* b, const sn_mesh* mesh, double cell
                            .seed_count = 1,
                            .inside = blob_is_inside,
                            .inside_ctx = &bvh};
-  must(sn_octree_build(&input, NULL, b->arena, b->scratch, &b->body.tree, &err), &err);
+  must(sn_octree_build(&input, NULL, b->arena, b->arena, b->scratch, &b->body.tree, &err), &err);
   blob_finish(b);
 }
 
@@ -104,7 +106,7 @@ static inline void blob_fill_cube(blob* b, const sn_octant* cells, uint32_t cell
       .cell = ldexp(1, -root_height), .root_height = root_height, .cell_count = cell_count};
   must(SN_ARENA_NEW(b->arena, cell_count, &tree->cells, &err), &err);
   memcpy(tree->cells, cells, cell_count * sizeof *cells);
-  must(sn_octree_number_nodes(tree, NULL, b->arena, b->scratch, &err), &err);
+  must(sn_octree_number_nodes(tree, NULL, b->arena, b->arena, b->scratch, &err), &err);
   blob_finish(b);
 }
 
@@ -128,7 +130,7 @@ static inline uint8_t* blob_boundary(const blob* b) {
       }
     }
     sn_cell_corner_to_conform(sn_flesh_shape(tree, e), corner, share);
-    for (int c = 0; c < 8; ++c) marks[tree->conforming[8 * (size_t)e + c]] |= share[c] > 0;
+    for (int c = 0; c < 8; ++c) marks[sn_octree_corner(tree, e, (int)c)] |= share[c] > 0;
   }
   return marks;
 }

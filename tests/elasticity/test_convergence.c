@@ -46,7 +46,7 @@ static void for_gauss_points(const blob* b, point_fn fn, void* ctx) {
       for (int i = 0; i < 3; ++i) xi[i] = 0.5 + (g >> i & 1 ? 0.5 : -0.5) / sqrt(3);
       sn_octree_point_weights(tree, e, xi, weights);
       sn_vec3 anchor = sn_scale(tree->cell, sn_v3(o.x, o.y, o.z));
-      fn(ctx, tree->conforming + 8 * (size_t)e, weights, sn_madd(anchor, h, sn_load3(xi)),
+      fn(ctx, sn_octree_corners(tree, e).nodes, weights, sn_madd(anchor, h, sn_load3(xi)),
          h * h * h / 8);
     }
   }

@@ -433,7 +433,7 @@ static void doubling_mu_in_some_cells_adds_their_share(void** unused) {
       // The energy is linear in mu and lambda: without lambda it is what mu costs.
       double corners[8][3];
       for (int c = 0; c < 8; ++c) {
-        const double* at = u + 3 * (size_t)tree->conforming[8 * (size_t)e + c];
+        const double* at = u + 3 * (size_t)sn_octree_corner(tree, e, (int)c);
         memcpy(corners[c], at, sizeof corners[c]);
       }
       sn_cell_material material = blob_material(b, e);

@@ -74,7 +74,7 @@ typedef struct plain_results {
 
 static void add_corners(const blob* b, uint32_t cell, double values[8][3], double* to) {
   for (int c = 0; c < 8; ++c) {
-    size_t at = 3 * (size_t)b->body.tree.conforming[8 * (size_t)cell + c];
+    size_t at = 3 * (size_t)sn_octree_corner(&b->body.tree, cell, (int)c);
     for (int i = 0; i < 3; ++i) to[at + i] += values[c][i];
   }
 }
@@ -96,7 +96,7 @@ static plain_results compute_plain_laws(const blob* b) {
     sn_cell_shape shape = sn_flesh_shape(tree, e);
     double at[8][3], along[8][3], out[8][3], h = sn_octree_edge(tree, e);
     for (int c = 0; c < 8; ++c) {
-      size_t node = 3 * (size_t)tree->conforming[8 * (size_t)e + c];
+      size_t node = 3 * (size_t)sn_octree_corner(tree, e, (int)c);
       memcpy(at[c], u + node, sizeof at[c]);
       memcpy(along[c], p + node, sizeof along[c]);
     }
@@ -125,7 +125,7 @@ static plain_results compute_plain(const blob* b) {
     sn_cell_shape shape = sn_flesh_shape(tree, e);
     double at[8][3], along[8][3], out[8][3], F[9];
     for (int c = 0; c < 8; ++c) {
-      size_t node = 3 * (size_t)tree->conforming[8 * (size_t)e + c];
+      size_t node = 3 * (size_t)sn_octree_corner(tree, e, (int)c);
       memcpy(at[c], u + node, sizeof at[c]);
       memcpy(along[c], p + node, sizeof along[c]);
     }
@@ -322,7 +322,7 @@ static void gather_plain(const blob* b, const float* weights, const double* from
     sn_cell_tangent tangent;
     double at[8][3], along[8][3], F[9];
     for (int c = 0; c < 8; ++c) {
-      size_t node = 3 * (size_t)tree->conforming[8 * (size_t)e + c];
+      size_t node = 3 * (size_t)sn_octree_corner(tree, e, (int)c);
       memcpy(at[c], u + node, sizeof at[c]);
       memcpy(along[c], from + node, sizeof along[c]);
     }

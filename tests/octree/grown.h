@@ -47,7 +47,7 @@ static inline void grow_on(sn_pool* pool, grown* g, const prepared* skin, const 
   sn_error err = {0};
   assert_int_equal(sn_arena_create(&g->arena, NULL), SN_OK);
   assert_int_equal(sn_arena_create(&scratch, NULL), SN_OK);
-  if (sn_octree_build(&input, pool, g->arena, scratch, &g->tree, &err) != SN_OK) {
+  if (sn_octree_build(&input, pool, g->arena, g->arena, scratch, &g->tree, &err) != SN_OK) {
     fail_msg("%s", err.text);
   }
   // Scratch is left as it was: empty.

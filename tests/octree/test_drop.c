@@ -49,7 +49,8 @@ static thinned thin_out(int body, double least) {
 
 static void leave_out(thinned* t) {
   sn_error err = {0};
-  assert_int_equal(sn_octree_leave_out(t->drop, NULL, t->thin.arena, t->arena, &t->thin.tree, &err),
+  assert_int_equal(sn_octree_leave_out(t->drop, NULL, t->thin.arena, t->thin.arena, t->arena,
+                                       &t->thin.tree, &err),
                    SN_OK);
 }
 

@@ -240,7 +240,7 @@ static void verdicts_for_whole_pieces_are_those_of_each_leaf(void** unused) {
       sn_octree each;
       assert_int_equal(sn_arena_create(&arena, NULL), SN_OK);
       assert_int_equal(sn_arena_create(&scratch, NULL), SN_OK);
-      assert_int_equal(sn_octree_build(&input, NULL, arena, scratch, &each, NULL), SN_OK);
+      assert_int_equal(sn_octree_build(&input, NULL, arena, arena, scratch, &each, NULL), SN_OK);
       assert_int_equal(g.tree.cell_count, each.cell_count);
       assert_memory_equal(g.tree.cells, each.cells, each.cell_count * sizeof *each.cells);
       sn_arena_destroy(arena);
@@ -650,8 +650,9 @@ static void longer_axes_are_refused(void** unused) {
     sn_octree_input input = tree_input(&skin, NULL, 1, -1, seeds);
     sn_octree tree;
     sn_error err = {0};
-    assert_int_equal(sn_octree_build(&input, NULL, skin.arena, skin.scratch, &tree, &err),
-                     SN_ERR_INPUT);
+    assert_int_equal(
+        sn_octree_build(&input, NULL, skin.arena, skin.arena, skin.scratch, &tree, &err),
+        SN_ERR_INPUT);
     assert_int_equal(err.status, SN_ERR_INPUT);
     assert_message_has(&err, "32767");
     assert_message_has(&err, "larger");
@@ -827,7 +828,7 @@ static sn_status build_small_tree(sn_error* err) {
   if (status == SN_OK) {
     sn_octree_seed seeds[2];
     sn_octree_input input = tree_input(&skin, NULL, 0.07, -1, seeds);
-    status = sn_octree_build(&input, NULL, arena, skin.scratch, &tree, err);
+    status = sn_octree_build(&input, NULL, arena, arena, skin.scratch, &tree, err);
     assert_int_equal(sn_arena_bytes(skin.scratch), 0);
   }
   sn_arena_destroy(arena);

@@ -52,7 +52,8 @@ static void multiply_by_matrices(const made* m, const float* p, double* y) {
     }
     sn_flesh_cell_matrices(&body->flesh, &m->state->bodies[0].flesh, cells, flips, K);
     for (int lane = 0; lane < 8 && cells[lane] != UINT32_MAX; ++lane) {
-      const uint32_t* nodes = body->tree.conforming + 8 * (size_t)cells[lane];
+      sn_corners at = sn_octree_corners(&body->tree, cells[lane]);
+      const uint32_t* nodes = at.nodes;
       for (int a = 0, pair = 0; a < 8; ++a) {
         for (int b = a; b < 8; ++b, ++pair) {
           size_t i = 3 * (size_t)nodes[a ^ flips[lane]], j = 3 * (size_t)nodes[b ^ flips[lane]];

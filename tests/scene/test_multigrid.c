@@ -216,11 +216,16 @@ static void jumps_of_1000_to_1_converge(void** unused) {
   sn_error err = {0};
   build(&s);
   sn_body* body = &s.model->bodies[0];
+  double mu = sn_body_mu(body, 0), lambda = sn_body_lambda(body, 0);
+  assert_ok(SN_ARENA_NEW(s.model->arena, body->tree.cell_count, &body->mu, &err), &err);
+  assert_ok(SN_ARENA_NEW(s.model->arena, body->tree.cell_count, &body->lambda, &err), &err);
   for (uint32_t e = 0; e < body->tree.cell_count; ++e) {
-    if (body->tree.cells[e].y / 8 % 2 == 0) continue;
-    body->mu[e] *= 1000;
-    body->lambda[e] *= 1000;
+    double factor = body->tree.cells[e].y / 8 % 2 == 0 ? 1 : 1000;
+    body->mu[e] = (float)(factor * mu);
+    body->lambda[e] = (float)(factor * lambda);
   }
+  body->even = false;
+  body->flesh.tissue = sn_body_tissue(body);
   // Hierarchy and state were built of the old material: build them again.
   sn_state_destroy(s.state);
   sn_arena* scratch;

@@ -100,7 +100,7 @@ static void layers_are_laid_one_over_another(void** unused) {
     if (is_right(body, e)) mu = 0.75 * mu + 0.25 * 100, lambda = 0.25 * 50;
     if (is_low(body, e)) mu = 0.5 * mu + 40, lambda = 0.5 * lambda, density = 1500;
     if (is_right(body, e)) mu *= 4, lambda *= 4;
-    assert_true(body->mu[e] == (float)mu && body->lambda[e] == (float)lambda);
+    assert_true(sn_body_mu(body, e) == (float)mu && sn_body_lambda(body, e) == (float)lambda);
     mass += density * H * H * H;
   }
   assert_near(sn_model_body(l.model, 0).mass, mass, 1e-6 * mass);
@@ -152,7 +152,9 @@ static void the_topmost_strong_region_gives_the_law(void** unused) {
     for (uint32_t c = 0; c < coarse->tree->cell_count; ++c) {
       int counts[3] = {0}, most = 0;
       for (uint32_t e = 0; e < fine->tree->cell_count; ++e) {
-        if (fine->to_coarser.coarse_cells[e] == c) counts[fine_kinds[e]]++;
+        if (sn_transfer_coarse_cell(&fine->to_coarser, coarse->tree, e) == c) {
+          counts[fine_kinds[e]]++;
+        }
       }
       for (int k = 1; k < 3; ++k) most = counts[k] > counts[most] ? k : most;
       assert_int_equal(coarse->flesh.tissue.cell_kinds[c], most);
@@ -286,7 +288,7 @@ static void a_map_says_where(void** unused) {
   for (uint32_t e = 0; e < tree->cell_count; ++e) {
     if (!((double)body->maps[0][e] > 0.875)) continue;
     above++;
-    for (int k = 0; k < 8; ++k) held[tree->conforming[8 * (size_t)e + k]] = 1;
+    for (int k = 0; k < 8; ++k) held[sn_octree_corner(tree, e, (int)k)] = 1;
   }
   for (uint32_t n = 0; n < tree->node_count; ++n) count += held[n];
   assert_true(above > 0 && above < tree->cell_count);

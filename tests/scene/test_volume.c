@@ -39,7 +39,7 @@ static void get_modes(const made* m, uint32_t cell, double q[3][8]) {
   const sn_octree* tree = &m->model->bodies[0].tree;
   double corners[8][3];
   for (int c = 0; c < 8; ++c) {
-    const double* u = m->state->u + 3 * (size_t)tree->conforming[8 * (size_t)cell + (size_t)c];
+    const double* u = m->state->u + 3 * (size_t)sn_octree_corner(tree, cell, (int)c);
     memcpy(corners[c], u, sizeof corners[c]);
   }
   sn_cell_to_modes(sn_flesh_shape(tree, cell), (const double(*)[3])corners, q);
