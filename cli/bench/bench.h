@@ -77,6 +77,8 @@ sn_status bench_block_peers(bench_run* run, const bench_blocks* ours, sn_error* 
 // ---- The demo's character (character.c)
 
 #define BENCH_DEMO_CELLS 97641.0  // of the scene as it is made
+// Young 12 kPa, Poisson 0.45
+#define BENCH_COROTATED_FLESH ((sn_material){.mu = 4138, .lambda = 37241})
 
 typedef sn_status (*bench_scene_fn)(bench_run* run, const char* path, sn_error* err);
 // Measure the scene asked for, or the demo's; where the program that makes it is missing, say so.

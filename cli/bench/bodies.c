@@ -61,15 +61,14 @@ double bench_area(const sn_mesh* mesh) {
 
 void bench_describe(bench_body* body, sn_mesh* mesh, double cell, int coarsen) {
   *body = (bench_body){0};
-  body->desc =
-      (sn_body_desc){.name = (char*)"bench",
-                     .surface = (char*)"bench",
-                     .mesh = *mesh,
-                     .cell = cell,
-                     .coarsen = coarsen,
-                     .material = {.mu = 4138, .lambda = 37241},  // Young 12 kPa, Poisson 0.45
-                     .density = 1060,
-                     .initial = {.rotate = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}}};
+  body->desc = (sn_body_desc){.name = (char*)"bench",
+                              .surface = (char*)"bench",
+                              .mesh = *mesh,
+                              .cell = cell,
+                              .coarsen = coarsen,
+                              .material = BENCH_COROTATED_FLESH,
+                              .density = 1060,
+                              .initial = {.rotate = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}}};
   body->scene = (sn_scene){.unit = 1,
                            .up = SN_UP_Y,
                            .fps = 24,

@@ -77,16 +77,14 @@ sn_status bench_fit_cell(bench_run* run, sn_scene* scene, double elements, sn_er
   return status;
 }
 
-static sn_status measure(bench_run* run, const char* path, sn_error* err) {
+// The sizes of a production, of one material.
+static sn_status measure_sizes(bench_run* run, sn_scene* scene, double cell, const char* law,
+                               sn_error* err) {
   static const double QUICK[] = {4e3, 0}, FULL[] = {1e5, 7.65e5, 1.6e6, 0};
-  sn_scene* scene = NULL;
-  sn_status status = sn_scene_load(path, NULL, 0, &scene, err);
-  if (status != SN_OK) return status;
-  double cell = scene->bodies[0].cell;
-  set_budget(scene);
+  sn_status status = SN_OK;
   for (const double* size = run->o->quick ? QUICK : FULL; *size > 0 && status == SN_OK; ++size) {
     char name[BENCH_NAME];
-    snprintf(name, sizeof name, "character%.0fk", 1e-3 * *size);
+    snprintf(name, sizeof name, "character%.0fk%s", 1e-3 * *size, law);
     if (*size > run->o->max_elements) {
       bench_note(run, "%s: left out by --max-elements %d", name, run->o->max_elements);
       continue;
@@ -95,6 +93,26 @@ static sn_status measure(bench_run* run, const char* path, sn_error* err) {
     scene->bodies[0].cell = cell * sqrt(BENCH_DEMO_CELLS / *size);
     status = bench_fit_cell(run, scene, *size, err);
     if (status == SN_OK) status = simulate(run, scene, name, err);
+  }
+  return status;
+}
+
+// The scene's own flesh, and before that corotated flesh as in S0, unless the scene was chosen by the user.
+static sn_status measure(bench_run* run, const char* path, sn_error* err) {
+  sn_scene* scene = NULL;
+  sn_status status = sn_scene_load(path, NULL, 0, &scene, err);
+  if (status != SN_OK) return status;
+  sn_body_desc* body = &scene->bodies[0];
+  double cell = body->cell;
+  sn_material own = body->material;
+  set_budget(scene);
+  if (!run->o->scene) {
+    body->material = BENCH_COROTATED_FLESH;
+    status = measure_sizes(run, scene, cell, "", err);
+    body->material = own;
+  }
+  if (status == SN_OK) {
+    status = measure_sizes(run, scene, cell, run->o->scene ? "" : "-stable-neo-hookean", err);
   }
   sn_scene_destroy(scene);
   return status;

@@ -173,6 +173,19 @@ static void multiply_apart(void* ctx, sn_pool* pool, const float* springs, const
   multiply_with(ctx, pool, &addends, true, x, y);
 }
 
+static double smooth(void* ctx, sn_pool* pool, const sn_smoothing* smoothing) {
+  sn_grid_work* work = ctx;
+  return sn_flesh_smooth(&work->grid->flesh, pool, work->flesh, smoothing);
+}
+
+// Is the operator nothing but flesh and springs?
+static bool is_plain(const sn_body_multigrid* multigrid) {
+  for (int i = 0; i < multigrid->more_count; ++i) {
+    if (!multigrid->more[i]->is_idle(multigrid->more[i]->ctx)) return false;
+  }
+  return true;
+}
+
 typedef struct gradient_job {
   const sn_grid_work *fine, *coarse;
 } gradient_job;
@@ -284,10 +297,12 @@ void sn_body_multigrid_ease(sn_body_multigrid* multigrid, bool eased) {
 void sn_body_multigrid_update(sn_body_multigrid* multigrid, sn_pool* pool, sn_fit fit) {
   bool direct = multigrid->mg.solve != NULL;
   int count = direct ? multigrid->mg.solved + 1 : multigrid->hierarchy->count;
+  bool plain = is_plain(multigrid);
   for (int l = 0; l < count; ++l) {
     sn_grid_work* work = &multigrid->grids[l];
     sn_mg_level* level = &multigrid->levels[l];
     const sn_flesh* flesh = &work->grid->flesh;
+    level->smooth = plain ? smooth : NULL;
     if (l > 0 && fit != SN_FIT_SPRINGS) {
       sn_flesh_linearise_gradients(flesh, pool, work->flesh);
     }

@@ -54,11 +54,13 @@ typedef struct sn_grid_work {
 
 // Stiffness of what is neither flesh nor a diagonal, on every level.
 typedef struct sn_more_stiffness {
-  // y += K x
-  void (*multiply)(void* ctx, sn_pool* pool, int level, const float* x, float* y);
+  void* ctx;
+  // Is there none of it at present?
+  bool (*is_idle)(const void* ctx);
   // Add a bound for K to the diagonal, by sn_mg_add_block or, where it is a diagonal, to `b`.
   void (*bound)(void* ctx, sn_pool* pool, int level, sn_mg_level* to);
-  void* ctx;
+  // y += K x
+  void (*multiply)(void* ctx, sn_pool* pool, int level, const float* x, float* y);
   // The same for something that is not below K and couples nodes of one cell only; NULL: K is like that.
   void (*multiply_apart)(void* ctx, sn_pool* pool, int level, const float* x, float* y);
 } sn_more_stiffness;

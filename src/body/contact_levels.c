@@ -118,6 +118,10 @@ static void multiply(void* ctx, sn_pool* pool, int level, const float* x, float*
   *set->seconds += sn_seconds() - start;
 }
 
+static bool is_idle(const void* ctx) {
+  return ((const sn_contact_levels*)ctx)->set->block_count == 0;
+}
+
 // w_k B at each node bounds a spring between places (see contact.c), twice that with two sides.
 static void bound(void* ctx, sn_pool* pool, int level, sn_mg_level* to) {
   (void)pool;
@@ -144,7 +148,7 @@ sn_status sn_contact_levels_create(const sn_contact_set* set, const sn_body* bod
   *levels = (sn_contact_levels){.set = set, .body = body, .hierarchy = hierarchy};
   levels->capacity = set->capacity / SLOT_SHARE + LEAST_SLOTS;
   if (levels->capacity > set->capacity) levels->capacity = set->capacity;
-  levels->more = (sn_more_stiffness){multiply, bound, levels, multiply_apart};
+  levels->more = (sn_more_stiffness){levels, is_idle, bound, multiply, multiply_apart};
   SN_TRY(SN_ARENA_NEW(arena, set->capacity, &levels->slots, err));
   return SN_ARENA_RAW(arena, 2 * (size_t)levels->capacity * (size_t)hierarchy->count,
                       &levels->carriers, err);

@@ -72,6 +72,10 @@ static void multiply(void* ctx, sn_pool* pool, int level, const float* x, float*
                           levels->work->pulls_f);
 }
 
+static bool is_idle(const void* ctx) {
+  return ((const sn_muscle_levels*)ctx)->levels[0].cells.count == 0;
+}
+
 static void bound(void* ctx, sn_pool* pool, int level, sn_mg_level* to) {
   const sn_muscle_level* l = &((const sn_muscle_levels*)ctx)->levels[level];
   sn_fiber_cells_bound(&l->cells, pool, (const float(*)[6])l->blocks, to->b, NULL);
@@ -81,7 +85,7 @@ sn_status sn_muscle_levels_create(const sn_muscles* muscles, const sn_muscle_wor
                                   const sn_hierarchy* hierarchy, sn_arena* arena,
                                   sn_muscle_levels* levels, sn_error* err) {
   *levels = (sn_muscle_levels){.muscles = muscles, .work = work, .hierarchy = hierarchy};
-  levels->more = (sn_more_stiffness){multiply, bound, levels, NULL};
+  levels->more = (sn_more_stiffness){levels, is_idle, bound, multiply, NULL};
   levels->levels[0] = (sn_muscle_level){.cells = muscles->cells,
                                         .blocks = work->blocks[SN_HESSIAN_DEFINITE],
                                         .volumes = muscles->volumes,

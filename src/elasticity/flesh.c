@@ -242,6 +242,55 @@ void sn_flesh_multiply(const sn_flesh* flesh, sn_pool* pool, sn_flesh_work* work
   sn_families_collect_f(flesh->families, pool, work->slots, y);
 }
 
+typedef struct smooth_job {
+  const sn_flesh* flesh;
+  sn_flesh_work* work;
+  const sn_smoothing* smoothing;
+} smooth_job;
+
+static double smooth(void* ctx, size_t begin, size_t end) {
+  const smooth_job* job = ctx;
+  double sum = 0;
+  for (size_t chunk = begin; chunk < end; ++chunk) {
+    sum += kernels_of(job->flesh)->smooth(job->flesh, job->work, chunk, job->smoothing);
+  }
+  return sum;
+}
+
+// The nodes that several chunks touch, once all of these have been there.
+static double smooth_shared(void* ctx, size_t begin, size_t end) {
+  const smooth_job* job = ctx;
+  const sn_families* f = job->flesh->families;
+  const sn_smoothing* s = job->smoothing;
+  const float* slots = job->work->slots;
+  double product = 0;
+  for (size_t i = begin; i < end; ++i) {
+    size_t at = 3 * (size_t)f->shared_nodes[i];
+    float sum[3] = {s->r[at], s->r[at + 1], s->r[at + 2]};
+    for (uint32_t k = f->shared_starts[i]; k < f->shared_starts[i + 1]; ++k) {
+      const float* slot = slots + 3 * (size_t)f->shared_slots[k];
+      for (int axis = 0; axis < 3; ++axis) sum[axis] += slot[axis];
+    }
+    for (size_t axis = 0; axis < 3; ++axis) {
+      s->x[at + axis] -= s->damping * s->inverse[at + axis] * sum[axis];
+      product += (double)s->x[at + axis] * (double)s->b[at + axis];
+    }
+  }
+  return product;
+}
+
+double sn_flesh_smooth(const sn_flesh* flesh, sn_pool* pool, sn_flesh_work* work,
+                       const sn_smoothing* smoothing) {
+  smooth_job job = {flesh, work, smoothing};
+  const sn_families* f = flesh->families;
+  double sum = sn_parallel_sum(pool, f->chunk_count, 1, smooth, &job);
+  if (smoothing->coarser) {
+    return sum + sn_parallel_sum(pool, f->shared_count, 1024, smooth_shared, &job);
+  }
+  sn_families_collect_f(f, pool, work->slots, smoothing->r);
+  return 0;
+}
+
 void sn_flesh_diagonal_d(const sn_flesh* flesh, sn_pool* pool, sn_flesh_work* work, sn_hessian kind,
                          double* d) {
   flesh_job job = {.flesh = flesh, .work = work, .kind = kind, .out_d = d};

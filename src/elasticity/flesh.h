@@ -7,6 +7,7 @@
 #include "elasticity/corotated_cell.h"
 #include "material/law.h"
 #include "octree/families.h"
+#include "octree/smoothing.h"
 
 typedef struct sn_flesh_kernels sn_flesh_kernels;
 
@@ -164,6 +165,9 @@ typedef struct sn_addends_f {
 // y = K p + addends. v may be y.
 void sn_flesh_multiply(const sn_flesh* flesh, sn_pool* pool, sn_flesh_work* work, sn_hessian kind,
                        const sn_addends_f* addends, const float* p, float* y);
+// A smoothing step with the definite K + springs. After the visit returns x.b, before it 0.
+double sn_flesh_smooth(const sn_flesh* flesh, sn_pool* pool, sn_flesh_work* work,
+                       const sn_smoothing* smoothing);
 // d += diagonal of K
 void sn_flesh_diagonal_d(const sn_flesh* flesh, sn_pool* pool, sn_flesh_work* work, sn_hessian kind,
                          double* d);

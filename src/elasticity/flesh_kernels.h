@@ -26,6 +26,9 @@ typedef struct sn_flesh_form_kernels {
                   const sn_addends_d* addends, const double* p, double* y);
   void (*apply_f)(const sn_flesh* flesh, sn_flesh_work* work, sn_hessian kind, size_t chunk,
                   const sn_addends_f* addends, const float* p, float* y);
+  // See sn_flesh_smooth; shared nodes of the chunk are left with x and their part of r.
+  double (*smooth)(const sn_flesh* flesh, sn_flesh_work* work, size_t chunk,
+                   const sn_smoothing* smoothing);
   // d += diagonal of K
   void (*diagonal_d)(const sn_flesh* flesh, sn_flesh_work* work, sn_hessian kind, size_t chunk,
                      double* d);

@@ -247,8 +247,9 @@ __attribute__((always_inline)) static inline double evaluate_packet(
   sn_wide_d v[2][POINTS][3], sums[2][POINTS][3], h[2], energy[2] = {{0}, {0}};
   sn_wide_d own = sn_wide_set_d(1 / work->stiffening);
   memcpy(h, f->edges + (size_t)packet * LANES, sizeof h);
-  for (int side = 0; side < 2; ++side) load_lattice_d(f, packet, side * SN_LANES_d, in, v[side]);
-  if (out) memset(sums, 0, sizeof sums);
+  for (int side = 0; side < 2; ++side) {
+    load_lattice_d(f, packet, side * SN_LANES_d, in, v[side], out ? sums[side] : NULL);
+  }
   for (sn_family_row row = sn_family_first(f, packet); row.child < 8; row = sn_family_next(row)) {
     const float* tangent = tangent_of(work, row.at);
     sn_wide_d s[2][3][8], D[2][9], F[2][9], R[2][9], ab[2];
@@ -332,7 +333,7 @@ static void deform(const sn_flesh* flesh, sn_flesh_work* work, size_t chunk, con
       sn_wide_d v[POINTS][3], s[3][8], h, one = sn_wide_set_d(1);
       memcpy(&h, f->edges + (size_t)packet * LANES + lane, sizeof h);
       sn_wide_d scale = sn_wide_set_d(0.25) / h;
-      load_lattice_d(f, packet, lane, &in, v);
+      load_lattice_d(f, packet, lane, &in, v, NULL);
       for (sn_family_row row = sn_family_first(f, packet); row.child < 8;
            row = sn_family_next(row)) {
         float* F = tangent_of(work, row.at) + SN_TANGENT_F * LANES + lane;
@@ -407,6 +408,7 @@ static void linearise_UV(const sn_flesh* flesh, sn_flesh_work* work, size_t chun
 }
 
 #include "elasticity/flesh_matrices_impl.h"
+#include "elasticity/flesh_smooth_impl.h"
 
 #undef SN_REAL_IS_DOUBLE
 
@@ -416,7 +418,7 @@ const sn_flesh_kernels SN_KERNELS = {
     SN_KERNELS_NAME,
     is_supported,
     cell_matrices,
-    {[SN_FORM_COROTATED] = {evaluate_R, deform, linearise_R, apply_R_d, apply_R_f, diagonal_d,
-                            diagonal_f, PRESSURES},
-     [SN_FORM_FRAMES] = {evaluate_UV, deform, linearise_UV, apply_UV_d, apply_UV_f, diagonal_d,
-                         diagonal_f, PRESSURES}}};
+    {[SN_FORM_COROTATED] = {evaluate_R, deform, linearise_R, apply_R_d, apply_R_f, smooth_R,
+                            diagonal_d, diagonal_f, PRESSURES},
+     [SN_FORM_FRAMES] = {evaluate_UV, deform, linearise_UV, apply_UV_d, apply_UV_f, smooth_UV,
+                         diagonal_d, diagonal_f, PRESSURES}}};

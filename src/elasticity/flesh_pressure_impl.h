@@ -47,7 +47,7 @@ static void SN_P(gather_pressures)(const sn_flesh* flesh, const sn_flesh_work* w
        ++packet) {
     for (int lane = 0; lane < LANES; lane += SN_P(SN_LANES)) {
       WIDE v[POINTS][3];
-      SN_P(load_lattice)(f, packet, lane, &in, v);
+      SN_P(load_lattice)(f, packet, lane, &in, v, NULL);
       for (sn_family_row row = sn_family_first(f, packet); row.child < 8;
            row = sn_family_next(row)) {
         size_t place = (size_t)row.at * LANES + (size_t)lane;

@@ -19,22 +19,13 @@ static uint32_t SN_P(clear_nodes)(const sn_families* f, size_t chunk, SN_P(priva
   return count;
 }
 
-// A node of a vector as four numbers, of which the last belongs to the next node and is never looked at; the
-// very last node has no next one.
-static inline QUAD SN_P(load_node)(const SN_REAL* x, uint32_t node, uint32_t last) {
-  const SN_REAL* at = x + 3 * (size_t)node;
-  if (node == last) return (QUAD){at[0], at[1], at[2], 0};
-  QUAD value;
-  memcpy(&value, at, sizeof value);
-  return value;
-}
 static void SN_P(fetch_nodes)(const sn_flesh* flesh, size_t chunk, const SN_REAL* x,
                               SN_P(private_nodes) * nodes) {
   const sn_families* f = flesh->families;
   const uint32_t *list = f->chunk_nodes + f->node_starts[chunk], last = flesh->tree->node_count - 1;
   uint32_t count = f->node_starts[chunk + 1] - f->node_starts[chunk];
   for (uint32_t i = 0; i < count; ++i) {
-    QUAD value = SN_P(load_node)(x, list[i], last);
+    QUAD value = SN_P(sn_quad_load3)(x, list[i], last);
     memcpy(nodes->at[i], &value, sizeof value);
   }
   memset(nodes->at[count], 0, sizeof nodes->at[count]);
@@ -53,9 +44,9 @@ static void SN_P(deliver_nodes)(const sn_flesh* flesh, size_t chunk,
   for (uint32_t i = 0; i < own; ++i) {
     QUAD sum = *(const QUAD*)nodes->at[i];
     if (addends && addends->diagonal) {
-      sum += SN_P(load_node)(addends->diagonal, list[i], last) * *(const QUAD*)p->at[i];
+      sum += SN_P(sn_quad_load3)(addends->diagonal, list[i], last) * *(const QUAD*)p->at[i];
     }
-    if (v) sum += scale * SN_P(load_node)(v, list[i], last);
+    if (v) sum += scale * SN_P(sn_quad_load3)(v, list[i], last);
     SN_P(sn_quad_store3)(sum, y + 3 * (size_t)list[i]);
   }
   SN_REAL* slot = slots + 3 * (size_t)f->slot_starts[chunk];
@@ -70,16 +61,18 @@ static inline uint32_t SN_P(any_hanging)(const uint32_t words[SN_P(SN_LANES)]) {
   return any;
 }
 
-// Values at the lattice points of a go: [point][axis].
+// Values at the lattice points of a go, [point][axis], and zeros in `sums`, unless that is NULL.
 static inline void SN_P(load_lattice)(const sn_families* f, uint32_t packet, int lane,
-                                      const SN_P(private_nodes) * nodes, WIDE v[POINTS][3]) {
+                                      const SN_P(private_nodes) * nodes, WIDE v[POINTS][3],
+                                      WIDE sums[POINTS][3]) {
   const uint16_t* local = f->local + (size_t)packet * POINTS * LANES + lane;
   uint32_t points = f->points[packet];
   for (int p = 0; p < POINTS; ++p) {
+    if (sums) sums[p][0] = sums[p][1] = sums[p][2] = SET(0);
     if (points >> p & 1) {
       SN_P(sn_wide_gather)(nodes->at, local + p * LANES, v[p]);
     } else {
-      memset(v[p], 0, sizeof v[p]);
+      v[p][0] = v[p][1] = v[p][2] = SET(0);
     }
   }
   const uint32_t* words = f->hanging + (size_t)packet * LANES + lane;
@@ -411,22 +404,20 @@ static inline void SN_P(apply_framed)(const sn_flesh* flesh, const sn_flesh_work
   }
 }
 
-__attribute__((always_inline)) static inline void SN_P(apply_form)(
+// out = K in, of a chunk's private nodes
+__attribute__((always_inline)) static inline void SN_P(multiply_packets)(
     const sn_flesh* flesh, sn_flesh_work* work, sn_hessian kind, size_t chunk,
-    const SN_P(sn_addends) * addends, const SN_REAL* p, SN_REAL* y, sn_tangent_form form) {
+    const SN_P(private_nodes) * in, SN_P(private_nodes) * out, sn_tangent_form form) {
   const sn_families* f = flesh->families;
-  SN_P(private_nodes) in, out;
   bool sharp = work->sharp && flesh->cut;
   WIDE h2 = SET((SN_REAL)(flesh->hourglass * SN_HOURGLASS_EDGE));
   WIDE h3 = SET((SN_REAL)(flesh->hourglass * SN_HOURGLASS_CORNER));
-  SN_P(fetch_nodes)(flesh, chunk, p, &in);
-  SN_P(clear_nodes)(f, chunk, &out);
+  SN_P(clear_nodes)(f, chunk, out);
   for (uint32_t packet = (uint32_t)chunk * SN_CHUNK_PACKETS; packet < chunk_end(flesh, chunk);
        ++packet) {
     for (int lane = 0; lane < LANES; lane += SN_P(SN_LANES)) {
       WIDE v[POINTS][3], sums[POINTS][3];
-      SN_P(load_lattice)(f, packet, lane, &in, v);
-      memset(sums, 0, sizeof sums);
+      SN_P(load_lattice)(f, packet, lane, in, v, sums);
       for (sn_family_row row = sn_family_first(f, packet); row.child < 8;
            row = sn_family_next(row)) {
         if (lane == 0) SN_P(prefetch_tangent)(work, row.at, kind, form);
@@ -440,9 +431,17 @@ __attribute__((always_inline)) static inline void SN_P(apply_form)(
           (flesh, work, row.at, row.child, lane, kind, h2, h3, cut, v, sums);
         }
       }
-      SN_P(add_lattice)(f, packet, lane, sums, &out);
+      SN_P(add_lattice)(f, packet, lane, sums, out);
     }
   }
+}
+
+__attribute__((always_inline)) static inline void SN_P(apply_form)(
+    const sn_flesh* flesh, sn_flesh_work* work, sn_hessian kind, size_t chunk,
+    const SN_P(sn_addends) * addends, const SN_REAL* p, SN_REAL* y, sn_tangent_form form) {
+  SN_P(private_nodes) in, out;
+  SN_P(fetch_nodes)(flesh, chunk, p, &in);
+  SN_P(multiply_packets)(flesh, work, kind, chunk, &in, &out, form);
   SN_P(deliver_nodes)(flesh, chunk, &out, addends, &in, work->slots, y);
 }
 

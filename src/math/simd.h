@@ -14,6 +14,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "math/quad.h"
+
 #if defined(__FMA__) && defined(__AVX2__)
 #include <immintrin.h>
 #define SN_WIDE_FUSED 1
@@ -27,7 +29,6 @@ typedef float sn_wide_f __attribute__((vector_size(32)));
 typedef double sn_wide_d __attribute__((vector_size(32)));
 typedef int32_t sn_mask_f __attribute__((vector_size(32)));
 typedef int64_t sn_mask_d __attribute__((vector_size(32)));
-typedef float sn_quad_f __attribute__((vector_size(16)));  // a node's x, y, z and nothing
 typedef double sn_quad_d __attribute__((vector_size(32)));
 
 #define SN_LANES_f 8
@@ -90,10 +91,18 @@ static inline sn_wide_d sn_wide_set_d(double x) { return (sn_wide_d){x, x, x, x}
 
 // mask ? a : b
 static inline sn_wide_f sn_wide_select_f(sn_mask_f mask, sn_wide_f a, sn_wide_f b) {
+#if defined(__AVX__)
+  return (sn_wide_f)__builtin_ia32_blendvps256(b, a, (sn_wide_f)mask);
+#else
   return (sn_wide_f)(((sn_mask_f)a & mask) | ((sn_mask_f)b & ~mask));
+#endif
 }
 static inline sn_wide_d sn_wide_select_d(sn_mask_d mask, sn_wide_d a, sn_wide_d b) {
+#if defined(__AVX__)
+  return (sn_wide_d)__builtin_ia32_blendvpd256(b, a, (sn_wide_d)mask);
+#else
   return (sn_wide_d)(((sn_mask_d)a & mask) | ((sn_mask_d)b & ~mask));
+#endif
 }
 // mask ? a : 0
 static inline sn_wide_f sn_wide_keep_f(sn_mask_f mask, sn_wide_f a) {
@@ -130,13 +139,15 @@ static inline sn_wide_d sn_wide_load_d(const float* at) {
   return __builtin_convertvector(narrow, sn_wide_d);
 }
 
-// x, y, z to memory, by two moves.
-static inline void sn_quad_store3_f(sn_quad_f value, float* to) {
-  typedef double pair __attribute__((vector_size(16)));
-  double both = ((pair)value)[0];
-  memcpy(to, &both, sizeof both);
-  to[2] = value[2];
+// As those of quad.h.
+static inline sn_quad_d sn_quad_load3_d(const double* items, uint32_t at, uint32_t last) {
+  const double* item = items + 3 * (size_t)at;
+  if (at == last) return (sn_quad_d){item[0], item[1], item[2], 0};
+  sn_quad_d value;
+  memcpy(&value, item, sizeof value);
+  return value;
 }
+
 static inline void sn_quad_store3_d(sn_quad_d value, double* to) {
   typedef double pair __attribute__((vector_size(16)));
   pair both = __builtin_shufflevector(value, value, 0, 1);

@@ -393,60 +393,43 @@ sn_status sn_transfer_build(const sn_octree* fine, const sn_octree* coarse, sn_p
   return SN_OK;
 }
 
-// A node's x, y, z and nothing, as one vector.
-typedef float quad __attribute__((vector_size(16)));
-
 typedef struct move_job {
-  const uint32_t *starts, *others;
+  const sn_transfer* transfer;
   const float* from;
-  uint32_t from_last;  // the last node there
   float* to;
-  bool add;
   float scale;
 } move_job;
 
-// Three values are fetched as four, of which the last belongs to the next node and goes nowhere; the
-// last node has no next one.
-static inline quad fetch(const move_job* job, uint32_t node) {
-  const float* from = job->from + 3 * (size_t)node;
-  if (node == job->from_last) return (quad){from[0], from[1], from[2], 0};
-  quad values;
-  memcpy(&values, from, sizeof values);
-  return values;
-}
-
-static void move_values(void* ctx, size_t begin, size_t end) {
+static void prolong(void* ctx, size_t begin, size_t end) {
   const move_job* job = ctx;
   for (size_t n = begin; n < end; ++n) {
+    sn_quad_f value = job->scale * sn_transfer_at_fine(job->transfer, job->from, (uint32_t)n);
     float* to = job->to + 3 * n;
-    quad sum = {0, 0, 0, 0};
-    for (uint32_t e = job->starts[n]; e < job->starts[n + 1]; ++e) {
-      uint32_t entry = job->others[e];
-      sum += (float)sn_entry_weight(entry) * fetch(job, sn_entry_node(entry));
+    for (int i = 0; i < 3; ++i) to[i] += value[i];
+  }
+}
+
+static void restrict_values(void* ctx, size_t begin, size_t end) {
+  const move_job* job = ctx;
+  const sn_transfer* t = job->transfer;
+  for (size_t n = begin; n < end; ++n) {
+    sn_quad_f sum = {0, 0, 0, 0};
+    for (uint32_t e = t->coarse_starts[n]; e < t->coarse_starts[n + 1]; ++e) {
+      uint32_t entry = t->fine_nodes[e];
+      sum += (float)sn_entry_weight(entry) *
+             sn_quad_load3_f(job->from, sn_entry_node(entry), t->fine_count - 1);
     }
-    sum *= job->scale;
-    for (int i = 0; i < 3; ++i) to[i] = job->add ? to[i] + sum[i] : sum[i];
+    sn_quad_store3_f((1.0f / SN_TRANSFER_ONE) * sum, job->to + 3 * n);
   }
 }
 
 void sn_transfer_prolong(const sn_transfer* t, sn_pool* pool, float scale, const float* coarse,
                          float* fine) {
-  move_job job = {.starts = t->fine_starts,
-                  .others = t->coarse_nodes,
-                  .from = coarse,
-                  .from_last = t->coarse_count - 1,
-                  .to = fine,
-                  .add = true,
-                  .scale = scale / SN_TRANSFER_ONE};
-  sn_parallel_for(pool, t->fine_count, 1024, move_values, &job);
+  move_job job = {t, coarse, fine, scale};
+  sn_parallel_for(pool, t->fine_count, 1024, prolong, &job);
 }
 
 void sn_transfer_restrict(const sn_transfer* t, sn_pool* pool, const float* fine, float* coarse) {
-  move_job job = {.starts = t->coarse_starts,
-                  .others = t->fine_nodes,
-                  .from = fine,
-                  .from_last = t->fine_count - 1,
-                  .to = coarse,
-                  .scale = 1.0f / SN_TRANSFER_ONE};
-  sn_parallel_for(pool, t->coarse_count, 1024, move_values, &job);
+  move_job job = {.transfer = t, .from = fine, .to = coarse};
+  sn_parallel_for(pool, t->coarse_count, 1024, restrict_values, &job);
 }

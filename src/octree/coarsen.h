@@ -3,6 +3,7 @@
 #ifndef SN_OCTREE_COARSEN_H
 #define SN_OCTREE_COARSEN_H
 
+#include "math/quad.h"
 #include "octree/octree.h"
 
 // Weights are whole numbers of 64ths. A fine node inside a coarse cell is in its middle on each axis:
@@ -30,6 +31,18 @@ typedef struct sn_transfer {
   uint32_t* first_cells;    // the first fine cell in each coarse one (coarse cell_count + 1)
   uint32_t fine_count, coarse_count;  // nodes
 } sn_transfer;
+
+// The value of a coarse vector at a fine node, x, y, z and nothing.
+static inline sn_quad_f sn_transfer_at_fine(const sn_transfer* t, const float* coarse,
+                                            uint32_t node) {
+  sn_quad_f sum = {0, 0, 0, 0};
+  for (uint32_t e = t->fine_starts[node]; e < t->fine_starts[node + 1]; ++e) {
+    uint32_t entry = t->coarse_nodes[e];
+    sum += (float)sn_entry_weight(entry) *
+           sn_quad_load3_f(coarse, sn_entry_node(entry), t->coarse_count - 1);
+  }
+  return (1.0f / SN_TRANSFER_ONE) * sum;
+}
 
 // The next coarser tree. A parent takes the place of its children if all that is below it are
 // children of the fine tree's leaves' size; one child is enough, so the domain grows. Parents that

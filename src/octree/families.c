@@ -19,6 +19,7 @@ typedef struct family_job {
   uint32_t* counts;  // distinct nodes of each chunk (chunk_count)
   uint32_t* nodes;   // those nodes, as they first appear (SN_CHUNK_MAX_NODES a chunk)
   uint32_t* owners;  // chunk of each node (node_count)
+  uint8_t* shared;   // do several touch it? (node_count)
   const uint32_t* ranks;
 } family_job;
 
@@ -187,7 +188,10 @@ static void find_owners(family_job* job) {
   for (uint32_t chunk = 0; chunk < f->chunk_count; ++chunk) {
     const uint32_t* nodes = job->nodes + (size_t)chunk * SN_CHUNK_MAX_NODES;
     for (uint32_t i = 0; i < job->counts[chunk]; ++i) {
-      if (job->owners[nodes[i]] != UINT32_MAX) continue;
+      if (job->owners[nodes[i]] != UINT32_MAX) {
+        job->shared[nodes[i]] = 1;
+        continue;
+      }
       job->owners[nodes[i]] = chunk;
       f->own_counts[chunk]++;
     }
@@ -196,13 +200,17 @@ static void find_owners(family_job* job) {
   }
 }
 
-// Own nodes of all chunks in ascending order, so that a chunk reads and writes them like a stream.
-// ranks: the place of each node among those of its owner.
+// Own nodes of all chunks in ascending order, inner ones first, so that a chunk reads and writes them like
+// streams. ranks: the place of each node among those of its owner.
+// @param filled how many inner and how many shared nodes of each chunk have their place (2 x chunk_count, zero)
 static void rank_nodes(family_job* job, uint32_t* ranks, uint32_t* filled) {
   sn_families* f = job->families;
   for (uint32_t n = 0; n < job->tree->node_count; ++n) {
-    uint32_t chunk = job->owners[n];
-    ranks[n] = filled[chunk]++;
+    f->inner_counts[job->owners[n]] += !job->shared[n];
+  }
+  for (uint32_t n = 0; n < job->tree->node_count; ++n) {
+    uint32_t chunk = job->owners[n], shared = job->shared[n];
+    ranks[n] = filled[2 * chunk + shared]++ + shared * f->inner_counts[chunk];
     f->chunk_nodes[f->node_starts[chunk] + ranks[n]] = n;
   }
   job->ranks = ranks;
@@ -287,12 +295,14 @@ static sn_status build(const sn_octree* tree, sn_pool* pool, sn_arena* arena, sn
   SN_TRY(SN_ARENA_RAW(arena, lanes, &f->edges, err));
   SN_TRY(SN_ARENA_NEW(arena, chunks + 1, &f->node_starts, err));
   SN_TRY(SN_ARENA_NEW(arena, chunks, &f->own_counts, err));
+  SN_TRY(SN_ARENA_NEW(arena, chunks, &f->inner_counts, err));
   SN_TRY(SN_ARENA_NEW(arena, chunks + 1, &f->slot_starts, err));
 
   SN_TRY(SN_ARENA_RAW(scratch, places, &job.cells, err));
   SN_TRY(SN_ARENA_NEW(scratch, chunks, &job.counts, err));
   SN_TRY(SN_ARENA_RAW(scratch, chunks * SN_CHUNK_MAX_NODES, &job.nodes, err));
   SN_TRY(SN_ARENA_RAW(scratch, (size_t)tree->node_count + 1, &job.owners, err));
+  SN_TRY(SN_ARENA_NEW(scratch, tree->node_count, &job.shared, err));
   memset(job.cells, 0xff, places * sizeof *job.cells);
   sn_parallel_for(pool, tree->cell_count, 4096, place_cells, &job);
   sn_parallel_for(pool, chunks, 1, number_points, &job);
@@ -300,7 +310,7 @@ static sn_status build(const sn_octree* tree, sn_pool* pool, sn_arena* arena, sn
   SN_TRY(SN_ARENA_RAW(arena, f->node_starts[chunks], &f->chunk_nodes, err));
   uint32_t *ranks, *filled;
   SN_TRY(SN_ARENA_RAW(scratch, tree->node_count, &ranks, err));
-  SN_TRY(SN_ARENA_NEW(scratch, chunks, &filled, err));
+  SN_TRY(SN_ARENA_NEW(scratch, 2 * chunks, &filled, err));
   rank_nodes(&job, ranks, filled);
   sn_parallel_for(pool, chunks, 1, order_nodes, &job);
   memset(job.owners, 0, ((size_t)tree->node_count + 1) * sizeof *job.owners);

@@ -39,6 +39,8 @@ typedef struct sn_families {
 
   uint32_t* node_starts;  // nodes of each chunk in chunk_nodes (chunk_count + 1)
   uint32_t* own_counts;   // how many of them it owns; they come first (chunk_count)
+  uint32_t*
+      inner_counts;  // how many of these no other chunk touches; they come first of all (chunk_count)
   uint32_t* chunk_nodes;
   uint32_t* slot_starts;  // of each chunk's halo (chunk_count + 1)
 

@@ -214,6 +214,10 @@ static double correct_blocks(const sn_mg_level* l, float b, const float* from) {
   return sum;
 }
 
+static double damping_of(const sn_mg* mg, const sn_mg_level* level) {
+  return mg->opts.damping > 0 ? mg->opts.damping : SAFE_DAMPING / level->largest;
+}
+
 // Where a smoother finds what is wrong: nothing is solved yet, or r = A x - b is at hand.
 typedef enum smooth_start { FROM_ZERO, FROM_WRONG } smooth_start;
 
@@ -225,8 +229,7 @@ static double smooth(const sn_mg* mg, const sn_mg_level* level, sn_pool* pool, i
                      smooth_start start, bool wrong_after) {
   bool jacobi = mg->opts.smoother == SN_MG_JACOBI;
   int steps = jacobi ? jacobi_steps : mg->opts.degree;
-  double damping = mg->opts.damping > 0 ? mg->opts.damping : SAFE_DAMPING / level->largest;
-  double product = 0;
+  double damping = damping_of(mg, level), product = 0;
   for (int i = 1; i <= steps; ++i) {
     double a = jacobi || i == 1 ? 0 : (2.0 * i - 3) / (2.0 * i + 1);
     double b = jacobi ? damping : (8.0 * i - 4) / (2.0 * i + 1) / level->largest;
@@ -266,6 +269,27 @@ static int corrections(const sn_mg* mg, int l) {
   return mg->opts.twice && !mg->once && l > 0 && l + 1 < mg->exact ? 2 : 1;
 }
 
+static double cycle(const sn_mg* mg, int l, sn_pool* pool);
+
+// The same as the steps of `cycle` one by one, with a Jacobi step before and after: r = A c D^-1 b - b, and
+// x = c D^-1 b - P x_coarse as it is multiplied.
+static double cycle_at_once(const sn_mg* mg, int l, sn_pool* pool) {
+  const sn_mg_level *level = &mg->levels[l], *below = level + 1;
+  sn_smoothing smoothing = {.b = level->b,
+                            .inverse = level->inverse_diagonal,
+                            .springs = level->springs,
+                            .damping = (float)(damping_of(mg, level) / mg->caution),
+                            .r = level->r,
+                            .x = level->x};
+  level->smooth(level->ctx, pool, &smoothing);
+  mask(level, pool, level->r);
+  sn_transfer_restrict(level->coarser, pool, level->r, below->b);
+  cycle(mg, l + 1, pool);
+  smoothing.coarser = level->coarser;
+  smoothing.correction = below->x;
+  return level->smooth(level->ctx, pool, &smoothing);
+}
+
 // Solution of A x = b on level l, roughly; returns x.b. Right sides on held nodes are of no interest. The
 // coarser level solves for what is wrong, and its solution is taken off.
 static double cycle(const sn_mg* mg, int l, sn_pool* pool) {
@@ -279,6 +303,10 @@ static double cycle(const sn_mg* mg, int l, sn_pool* pool) {
     return 0;
   }
   if (!level->coarser) return solve_coarsest(mg, level, pool);
+  if (level->smooth && mg->opts.smoother == SN_MG_JACOBI && level->blocks.count == 0 &&
+      corrections(mg, l) == 1) {
+    return cycle_at_once(mg, l, pool);
+  }
   const sn_mg_level* below = &mg->levels[l + 1];
   smooth(mg, level, pool, 1, FROM_ZERO, true);
   for (int left = corrections(mg, l); left > 0; --left) {

@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "base/parallel.h"
-#include "octree/coarsen.h"
+#include "octree/smoothing.h"
 #include "solve/envelope.h"
 
 typedef enum sn_mg_smoother { SN_MG_JACOBI, SN_MG_CHEBYSHEV } sn_mg_smoother;
@@ -41,6 +41,9 @@ typedef struct sn_mg_level {
   // be y.
   void (*multiply)(void* ctx, sn_pool* pool, const float* springs, const float* x, float scale,
                    const float* v, float* y);
+  // Jacobi's steps around the visit to the coarser level in as few passes as can be, see octree/smoothing.h;
+  // returns x.b. NULL at present: A is more than it knows of.
+  double (*smooth)(void* ctx, sn_pool* pool, const sn_smoothing* smoothing);
   // For a level that may be solved exactly: its cells, and products with something not below A that couples
   // nodes of one cell only; NULL: it may not.
   void (*multiply_apart)(void* ctx, sn_pool* pool, const float* springs, const float* x, float* y);
