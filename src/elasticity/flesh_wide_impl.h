@@ -574,21 +574,52 @@ static inline void SN_P(add_child_diagonal)(const sn_flesh* flesh, const sn_fles
   }
 }
 
+// The same where nothing hangs and no cell is cut. The shape function of a corner then has all sums 1 or -1,
+// those of the opposite corner are the same but for the sign of some, and a diagonal is even in the linear ones.
+static inline void SN_P(add_even_diagonal)(const sn_flesh* flesh, const sn_flesh_work* work,
+                                           sn_family_row row, int lane, sn_hessian kind, WIDE h2,
+                                           WIDE h3, WIDE (*d)[3]) {
+  sn_tangent_form form = flesh->form;
+  WIDE tangent[SN_TANGENT_FRAMED], hessian[SN_HESSIAN_NUMBERS_FRAMES], s[8];
+  SN_P(load_tangent)
+  (tangent_of(work, row.at), lane, 0, form == SN_FORM_COROTATED ? SN_TANGENT_L : SN_TANGENT_FRAMED,
+   tangent);
+  SN_P(load_hessian)(work, row.at, lane, kind, form, hessian);
+  WIDE hourglass = tangent[0] * FMA(h2, SET(3), h3);
+  for (int c = 0; c < 4; ++c) {
+    for (int k = 0; k < 3; ++k) s[1 << k] = SET(c >> k & 1 ? 1 : -1);
+    for (int i = 0; i < 3; ++i) {
+      WIDE value =
+          hourglass + (form == SN_FORM_COROTATED ? SN_P(corotated_entry)(tangent, hessian, i, s)
+                                                 : SN_P(framed_entry)(tangent, hessian, i, s));
+      d[sn_family_corner(row.child, c)][i] += value;
+      d[sn_family_corner(row.child, c ^ 7)][i] += value;
+    }
+  }
+}
+
 static void SN_P(diagonal)(const sn_flesh* flesh, sn_flesh_work* work, sn_hessian kind,
                            size_t chunk, SN_REAL* y) {
   const sn_families* f = flesh->families;
   SN_P(private_nodes) out;
   WIDE h2 = SET((SN_REAL)(flesh->hourglass * SN_HOURGLASS_EDGE));
   WIDE h3 = SET((SN_REAL)(flesh->hourglass * SN_HOURGLASS_CORNER));
+  // with what depends on the hourglass modes of a shape function, or on more than a whole cell
+  bool uneven = (work->volume && kind == SN_HESSIAN_EXACT) || (work->sharp && flesh->cut);
   SN_P(clear_nodes)(f, chunk, &out);
   for (uint32_t packet = (uint32_t)chunk * SN_CHUNK_PACKETS; packet < chunk_end(flesh, chunk);
        ++packet) {
     for (int lane = 0; lane < LANES; lane += SN_P(SN_LANES)) {
       WIDE sums[POINTS][3];
       memset(sums, 0, sizeof sums);
+      bool even = !uneven && !SN_P(any_hanging)(f->hanging + (size_t)packet * LANES + lane);
       for (sn_family_row row = sn_family_first(f, packet); row.child < 8;
            row = sn_family_next(row)) {
-        SN_P(add_child_diagonal)(flesh, work, packet, row, lane, kind, h2, h3, sums);
+        if (even) {
+          SN_P(add_even_diagonal)(flesh, work, row, lane, kind, h2, h3, sums);
+        } else {
+          SN_P(add_child_diagonal)(flesh, work, packet, row, lane, kind, h2, h3, sums);
+        }
       }
       SN_P(scatter_points)(f, packet, lane, sums, &out);
     }

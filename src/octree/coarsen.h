@@ -35,11 +35,14 @@ typedef struct sn_transfer {
 // The value of a coarse vector at a fine node, x, y, z and nothing.
 static inline sn_quad_f sn_transfer_at_fine(const sn_transfer* t, const float* coarse,
                                             uint32_t node) {
-  sn_quad_f sum = {0, 0, 0, 0};
-  for (uint32_t e = t->fine_starts[node]; e < t->fine_starts[node + 1]; ++e) {
-    uint32_t entry = t->coarse_nodes[e];
-    sum += (float)sn_entry_weight(entry) *
-           sn_quad_load3_f(coarse, sn_entry_node(entry), t->coarse_count - 1);
+  uint32_t e = t->fine_starts[node], end = t->fine_starts[node + 1], last = t->coarse_count - 1;
+  uint32_t entry = t->coarse_nodes[e];
+  sn_quad_f sum = sn_quad_load3_f(coarse, sn_entry_node(entry), last);
+  if (end - e == 1) return sum;  // a node of both
+  sum *= (float)sn_entry_weight(entry);
+  while (++e < end) {
+    entry = t->coarse_nodes[e];
+    sum += (float)sn_entry_weight(entry) * sn_quad_load3_f(coarse, sn_entry_node(entry), last);
   }
   return (1.0f / SN_TRANSFER_ONE) * sum;
 }

@@ -22,7 +22,8 @@ static void update(void* ctx, sn_pool* pool, sn_fit fit) {
     sn_body_multigrid* m = &state->multigrids[b];
     sn_mg_level* finest = &m->levels[0];
     m->rests = !state->by_macroblocks;
-    finest->b = cg.direction + m->body->begin;  // not in use yet
+    finest->b = cg.direction + m->body->begin;       // not in use yet, and
+    finest->x = cg.preconditioned + m->body->begin;  // neither
     sn_vector_narrow(pool, finest->unknown_count, 1, sum + m->body->begin, finest->springs);
     if (state->contact.model->contact.any) sn_contact_levels_update(&state->contact_levels[b]);
     if (m->body->muscles.count > 0) sn_muscle_levels_update(&state->muscle_levels[b], pool);

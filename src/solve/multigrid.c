@@ -9,11 +9,11 @@
 #include "solve/vector.h"
 
 #define MIN_BLOCK 6144  // items; a multiple of 3
-#define POWER_ITERATIONS 12
-// Chebyshev's polynomials grow fast beyond the largest eigenvalue: there the iteration goes on, up to so
-// many times, while the quotient still grows by more than this share. Modes at few places, such as those
+#define LANCZOS_STEPS 6
+// Chebyshev's polynomials grow fast beyond the largest eigenvalue: there the search goes on, up to so
+// many steps, while what is found still grows by more than this share. Modes at few places, such as those
 // of stiffer cells along a wall, are found late.
-#define MOST_POWER_ITERATIONS 48
+#define MOST_LANCZOS_STEPS 24
 #define STILL_GROWING 2e-3
 #define SAFE_DAMPING 1.5  // over the largest eigenvalue; 2 would not smooth at all
 #define COARSEST_JACOBI 16
@@ -22,7 +22,7 @@
 #define MOST_DENSE 1000
 // A level with more cells than this is too large for an exact solution in any case.
 #define MOST_EXACT_CELLS 8000
-// The power iteration finds eigenvalues from below.
+// Eigenvalues are found from below.
 #define EIGENVALUE_MARGIN 1.05
 
 static bool coarsest_is_dense(const sn_mg* mg) {
@@ -333,68 +333,128 @@ void sn_mg_add_blocks(const sn_mg_level* level, const float* r, float* z) {
   }
 }
 
-// a = 0: x.r = x.Ax; else x.Dx
-static double rayleigh(void* ctx, size_t begin, size_t end) {
-  const vector_job* job = ctx;
-  const sn_mg_level* l = job->level;
+// Lanczos' method for the largest eigenvalue of D^-1 A, which is symmetric in the product x.Dy:
+//     w = D^-1 A v_k - alpha_k v_k - beta_k v_{k-1},   v_{k+1} = w / beta_{k+1},   beta_{k+1}^2 = w.Dw
+// with alpha_k = v_k.A v_k. D^-1 and D at nodes with blocks are theirs.
+typedef struct lanczos {
+  const sn_mg_level* level;
+  float *v, *before;  // v_k and v_{k-1}, which becomes v_{k+1}
+  float alpha, beta, scale;
+} lanczos;
+
+static double lanczos_product(void* ctx, size_t begin, size_t end) {
+  const lanczos* job = ctx;
+  double sum = 0;
+  for (size_t i = begin; i < end; ++i) sum += (double)job->v[i] * (double)job->level->r[i];
+  return sum;
+}
+
+static double lanczos_size(void* ctx, size_t begin, size_t end) {
+  const lanczos* job = ctx;
   double sum = 0;
   for (size_t i = begin; i < end; ++i) {
-    double d = l->inverse_diagonal[i], x = l->b[i];
-    sum += job->a == 0 ? x * l->r[i] : d > 0 ? x * x / d : 0;
+    double d = job->level->inverse_diagonal[i], v = job->v[i];
+    if (d > 0) sum += v * v / d;
   }
   return sum;
 }
 
-// b = D^-1 r, scaled so that numbers stay near 1.
-static void next_power(void* ctx, size_t begin, size_t end) {
-  const vector_job* job = ctx;
+static void lanczos_scale(void* ctx, size_t begin, size_t end) {
+  const lanczos* job = ctx;
+  for (size_t i = begin; i < end; ++i) job->v[i] *= job->scale;
+}
+
+static void lanczos_next(void* ctx, size_t begin, size_t end) {
+  const lanczos* job = ctx;
   const sn_mg_level* l = job->level;
-  for (size_t i = begin; i < end; ++i) l->b[i] = job->b * l->inverse_diagonal[i] * l->r[i];
-}
-
-// x.Dx and the next x at the nodes with blocks
-static double blocks_rayleigh(const sn_mg_level* l) {
-  double sum = 0;
-  for (uint32_t i = 0; i < l->blocks.count; ++i) {
-    const float* x = l->b + 3 * (size_t)l->blocks.nodes[i];
-    float y[3] = {0, 0, 0};
-    add_product(l->blocks.diagonal[i], 1, x, y);
-    sum += x[0] * y[0] + x[1] * y[1] + x[2] * y[2];  // x is 0 where held
+  for (size_t i = begin; i < end; ++i) {
+    float product = l->inverse_diagonal[i] * l->r[i];
+    job->before[i] = product - job->alpha * job->v[i] - job->beta * job->before[i];
   }
-  return sum;
 }
 
-static void next_block_power(const sn_mg_level* l, float scale) {
+static void add_block_products(const sn_mg_level* l, float* to) {
   for (uint32_t i = 0; i < l->blocks.count; ++i) {
     size_t at = 3 * (size_t)l->blocks.nodes[i];
-    add_product(l->blocks.inverse[i], scale, l->r + at, l->b + at);
+    add_product(l->blocks.inverse[i], 1, l->r + at, to + at);
   }
 }
 
-// The largest eigenvalue of D^-1 A by power iteration in b from fixed random numbers, as the quotient
-// x.Ax / x.Dx.
-static void estimate_largest(const sn_mg* mg, sn_mg_level* level, sn_pool* pool) {
-  sn_random random = sn_random_seeded(level->unknown_count);
-  for (size_t i = 0; i < level->unknown_count; ++i) {
+static double blocks_size(const lanczos* job) {
+  const sn_mg_level* l = job->level;
+  double sum = 0;
+  for (uint32_t i = 0; i < l->blocks.count; ++i) {
+    const float* v = job->v + 3 * (size_t)l->blocks.nodes[i];
+    float y[3] = {0, 0, 0};
+    add_product(l->blocks.diagonal[i], 1, v, y);
+    sum += v[0] * y[0] + v[1] * y[1] + v[2] * y[2];  // v is 0 where held
+  }
+  return sum;
+}
+
+// Scale v to v.Dv = 1; returns the root of what it was.
+static double normalise(lanczos* job, sn_pool* pool) {
+  size_t n = job->level->unknown_count;
+  double size = sqrt(sn_parallel_sum(pool, n, MIN_BLOCK, lanczos_size, job) + blocks_size(job));
+  job->scale = size > 0 ? (float)(1 / size) : 0;
+  sn_parallel_for(pool, n, MIN_BLOCK, lanczos_scale, job);
+  return size;
+}
+
+// The largest eigenvalue of the tridiagonal matrix with alpha on and beta[1..] beside the diagonal: the pivots
+// of T - x are all negative for x above it.
+static double largest_of(int n, const double* alpha, const double* beta) {
+  double low = alpha[0], high = 0;
+  for (int i = 0; i < n; ++i) {
+    low = fmax(low, alpha[i]);
+    high = fmax(high, alpha[i] + (i > 0 ? beta[i] : 0) + (i + 1 < n ? beta[i + 1] : 0));
+  }
+  for (int k = 0; k < 60 && low < high; ++k) {
+    double x = 0.5 * (low + high), pivot = alpha[0] - x;
+    for (int i = 1; i < n && pivot < 0; ++i) pivot = alpha[i] - x - beta[i] * beta[i] / pivot;
+    *(pivot < 0 ? &high : &low) = x;
+  }
+  return high;
+}
+
+static void fill_random(void* ctx, size_t begin, size_t end) {
+  const lanczos* job = ctx;
+  sn_random random = sn_random_seeded(job->level->unknown_count + begin);
+  for (size_t i = begin; i < end; ++i) {
     float value = (float)sn_random_symmetric(&random);
-    level->b[i] = sn_is_held(level->held, i) ? 0 : value;
+    job->v[i] = sn_is_held(job->level->held, i) ? 0 : value;
+    job->before[i] = 0;
   }
-  vector_job product = {.level = level, .a = 0}, size = {.level = level, .a = 1};
-  double largest = 1;
-  bool growing = mg->opts.smoother == SN_MG_CHEBYSHEV;
-  for (int k = 0; k < POWER_ITERATIONS || (growing && k < MOST_POWER_ITERATIONS); ++k) {
-    multiply(level, pool, level->b, 0, NULL);
-    double xAx = sn_parallel_sum(pool, level->unknown_count, MIN_BLOCK, rayleigh, &product);
-    double xDx = sn_parallel_sum(pool, level->unknown_count, MIN_BLOCK, rayleigh, &size) +
-                 blocks_rayleigh(level);
-    if (!(xDx > 0)) break;
-    growing = growing && xAx / xDx > (1 + STILL_GROWING) * largest;
-    largest = xAx / xDx;
-    vector_job next = {.level = level, .b = largest > 0 ? (float)(1 / largest) : 1};
-    run(&next, pool, next_power);
-    next_block_power(level, next.b);
+}
+
+// From fixed random numbers, in b and x.
+static void estimate_largest(const sn_mg* mg, sn_mg_level* level, sn_pool* pool) {
+  lanczos job = {.level = level, .v = level->b, .before = level->x};
+  size_t n = level->unknown_count;
+  double alpha[MOST_LANCZOS_STEPS], beta[MOST_LANCZOS_STEPS], largest = 1;
+  sn_parallel_for(pool, n, MIN_BLOCK, fill_random, &job);
+  if (normalise(&job, pool) > 0) {
+    bool growing = mg->opts.smoother == SN_MG_CHEBYSHEV;
+    for (int k = 0; k < LANCZOS_STEPS || (growing && k < MOST_LANCZOS_STEPS); ++k) {
+      multiply(level, pool, job.v, 0, NULL);
+      mask(level, pool, level->r);
+      alpha[k] = sn_parallel_sum(pool, n, MIN_BLOCK, lanczos_product, &job);
+      double found = largest_of(k + 1, alpha, beta);
+      growing = growing && found > (1 + STILL_GROWING) * largest;
+      largest = fmax(found, largest);
+      if (k + 1 == MOST_LANCZOS_STEPS) break;
+      job.alpha = (float)alpha[k];
+      sn_parallel_for(pool, n, MIN_BLOCK, lanczos_next, &job);
+      add_block_products(level, job.before);
+      float* next = job.before;
+      job.before = job.v;
+      job.v = next;
+      beta[k + 1] = normalise(&job, pool);
+      if (!(beta[k + 1] > 1e-6 * largest)) break;  // an invariant space: all is known
+      job.beta = (float)beta[k + 1];
+    }
   }
-  level->largest = EIGENVALUE_MARGIN * (largest > 1 ? largest : 1);
+  level->largest = EIGENVALUE_MARGIN * largest;
 }
 
 // The coarsest operator as a matrix, column by column, then its factor.

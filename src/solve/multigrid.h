@@ -80,7 +80,7 @@ typedef struct sn_mg {
 
 // Memory for the vectors of all levels and the coarsest factor. Levels' counts, held, coarser,
 // multiply, ctx and the capacity of blocks must be set, and r of the finest level, which is free
-// between two cycles. Its b is set before each sn_mg_set_diagonal, and is lost by then.
+// between two cycles. Its b is set before each sn_mg_set_diagonal and its x before each estimate; both are lost.
 sn_status sn_mg_create(sn_mg* mg, sn_arena* arena, sn_error* err);
 
 // Add a symmetric matrix to the diagonal at a node: to its block or, for want of room, as a bound to b.

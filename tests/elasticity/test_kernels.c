@@ -401,6 +401,71 @@ static void pressures_are_gathered_as_by_the_plain_kernel(void** unused) {
   }
 }
 
+// r = A x - b of the smoothed x, step by step.
+static void multiply_apart(blob* b, const sn_smoothing* s, const float* x, float* r) {
+  sn_addends_f addends = {.diagonal = s->springs, .v = s->b, .scale = -1};
+  sn_flesh_multiply(&b->body.flesh, NULL, &b->work.flesh, SN_HESSIAN_DEFINITE, &addends, x, r);
+}
+
+static float* narrow_vector(const blob* b) { return (float*)blob_vector(b); }
+
+static void compare_smoothing(blob* b, const sn_transfer* transfer, sn_random* random) {
+  size_t n = b->unknown_count;
+  float *right = narrow_vector(b), *inverse = narrow_vector(b), *springs = narrow_vector(b);
+  float *coarse = narrow_vector(b), *r = narrow_vector(b), *x = narrow_vector(b);
+  float *plain_r = narrow_vector(b), *plain_x = narrow_vector(b);
+  for (size_t i = 0; i < n; ++i) {
+    right[i] = (float)sn_random_symmetric(random);
+    inverse[i] = i / 3 % 7 == 3 ? 0 : (float)(1e-4 * sn_random_unit(random));
+    springs[i] = (float)(1e3 * sn_random_unit(random));
+    coarse[i] = (float)(1e-4 * sn_random_symmetric(random));
+    plain_x[i] = 0.5f * inverse[i] * right[i];
+  }
+  sn_smoothing s = {
+      .b = right, .inverse = inverse, .springs = springs, .damping = 0.5f, .r = r, .x = x};
+  assert_true(sn_flesh_smooth(&b->body.flesh, NULL, &b->work.flesh, &s) == 0);
+  multiply_apart(b, &s, plain_x, plain_r);
+  assert_memory_equal(r, plain_r, n * sizeof *r);
+
+  s.coarser = transfer;
+  s.correction = coarse;
+  double product = sn_flesh_smooth(&b->body.flesh, NULL, &b->work.flesh, &s), plain = 0, size = 0;
+  sn_transfer_prolong(transfer, NULL, -1, coarse, plain_x);
+  for (size_t i = 0; i < n; ++i) plain_x[i] = inverse[i] == 0 ? 0 : plain_x[i];
+  multiply_apart(b, &s, plain_x, plain_r);
+  for (size_t i = 0; i < n; ++i) {
+    plain_x[i] -= 0.5f * inverse[i] * plain_r[i];
+    plain += (double)plain_x[i] * (double)right[i];
+    size += fabs((double)plain_x[i] * (double)right[i]);
+  }
+  assert_memory_equal(x, plain_x, n * sizeof *x);
+  assert_true(fabs(product - plain) <= 1e-14 * size);
+}
+
+static void smoothing_at_once_is_smoothing_step_by_step(void** unused) {
+  (void)unused;
+  sn_random random = sn_random_seeded(12);
+  for (const sn_flesh_kernels* const* k = sn_flesh_kernels_list(); *k; ++k) {
+    if (!(*k)->is_supported()) continue;
+    for (int i = 0; i < 2; ++i) {
+      blob* b = &bodies[i];
+      sn_octree coarse;
+      sn_transfer transfer;
+      sn_error err = {0};
+      sn_arena_release(b->arena, b->mark);
+      must(sn_octree_coarsen(&b->body.tree, NULL, b->arena, b->arena, b->scratch, &coarse, &err),
+           &err);
+      must(sn_transfer_build(&b->body.tree, &coarse, NULL, b->arena, b->scratch, &transfer, &err),
+           &err);
+      u = blob_vector(b);
+      set_state(b, BENT, &random, u);
+      b->body.flesh.kernels = *k;
+      sn_flesh_linearise(&b->body.flesh, NULL, &b->work.flesh, u);
+      compare_smoothing(b, &transfer, &random);
+    }
+  }
+}
+
 static void the_best_kernel_is_supported(void** unused) {
   (void)unused;
   assert_true(sn_flesh_kernels_best()->is_supported());
@@ -410,6 +475,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_kernel_is_its_plain_twin),
       cmocka_unit_test(pressures_are_gathered_as_by_the_plain_kernel),
+      cmocka_unit_test(smoothing_at_once_is_smoothing_step_by_step),
       cmocka_unit_test(every_law_is_its_plain_twin),  // from here on the bodies have other laws
       cmocka_unit_test(the_diagonal_is_that_of_the_products),
       cmocka_unit_test(the_best_kernel_is_supported),

@@ -20,7 +20,7 @@ typedef struct row {
   size_t n;
   sn_mg_level level;
   sn_mg mg;
-  float scratch[MOST], right[MOST];
+  float scratch[MOST], right[MOST], other[MOST];
 } row;
 
 // Multigrid of one level, which is the coarsest then.
@@ -31,6 +31,7 @@ static void make_row(row* r, size_t n) {
       (sn_mg_level){.unknown_count = n, .held = held, .multiply = multiply_row, .ctx = &r->n};
   r->level.r = r->scratch;
   r->level.b = r->right;
+  r->level.x = r->other;
   r->mg = (sn_mg){.opts = {.coarsest = SN_MG_CHOLESKY}, .levels = &r->level, .level_count = 1};
   assert_int_equal(sn_arena_create(&r->arena, NULL), SN_OK);
   assert_int_equal(sn_mg_create(&r->mg, r->arena, NULL), SN_OK);
