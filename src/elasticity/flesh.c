@@ -257,6 +257,15 @@ static double smooth(void* ctx, size_t begin, size_t end) {
   return sum;
 }
 
+static void start_nodes(void* ctx, size_t begin, size_t end) {
+  const smooth_job* job = ctx;
+  const sn_smoothing* s = job->smoothing;
+  uint32_t last = job->flesh->tree->node_count - 1;
+  for (size_t n = begin; n < end; ++n) {
+    sn_quad_store3_f(sn_smoothing_start(s, (uint32_t)n, last), s->x + 3 * n);
+  }
+}
+
 // The nodes that several chunks touch, once all of these have been there.
 static double smooth_shared(void* ctx, size_t begin, size_t end) {
   const smooth_job* job = ctx;
@@ -283,6 +292,7 @@ double sn_flesh_smooth(const sn_flesh* flesh, sn_pool* pool, sn_flesh_work* work
                        const sn_smoothing* smoothing) {
   smooth_job job = {flesh, work, smoothing};
   const sn_families* f = flesh->families;
+  if (smoothing->coarser) sn_parallel_for(pool, flesh->tree->node_count, 1024, start_nodes, &job);
   double sum = sn_parallel_sum(pool, f->chunk_count, 1, smooth, &job);
   if (smoothing->coarser) {
     return sum + sn_parallel_sum(pool, f->shared_count, 1024, smooth_shared, &job);

@@ -1,5 +1,5 @@
-// The part of flesh_kernels_impl.h that smooths, in single precision alone: a product whose operand is made as
-// it is fetched and whose result is used as it is delivered. See sn_smoothing.
+// The part of flesh_kernels_impl.h that smooths, in single precision alone: before the visit a product whose
+// operand is made as it is fetched, after it one whose result is used as it is delivered. See sn_smoothing.
 
 static void fetch_smoothed(const sn_flesh* flesh, size_t chunk, const sn_smoothing* s,
                            private_nodes_f* nodes) {
@@ -34,10 +34,10 @@ static double deliver_smoothed(const sn_flesh* flesh, size_t chunk, const privat
     if (i < f->inner_counts[chunk]) {
       value -= s->damping * sn_quad_load3_f(s->inverse, node, last) * r;
       sums += __builtin_convertvector(value, sn_quad_d) * __builtin_convertvector(b, sn_quad_d);
+      sn_quad_store3_f(value, s->x + 3 * (size_t)node);
     } else {
       sn_quad_store3_f(r, s->r + 3 * (size_t)node);
     }
-    sn_quad_store3_f(value, s->x + 3 * (size_t)node);
   }
   float* slot = slots + 3 * (size_t)f->slot_starts[chunk];
   for (uint32_t i = own; i < count; ++i, slot += 3) {
@@ -51,7 +51,11 @@ __attribute__((always_inline)) static inline double smooth_form(const sn_flesh* 
                                                                 const sn_smoothing* s,
                                                                 sn_tangent_form form) {
   private_nodes_f in, out;
-  fetch_smoothed(flesh, chunk, s, &in);
+  if (s->coarser) {
+    fetch_nodes_f(flesh, chunk, s->x, &in);
+  } else {
+    fetch_smoothed(flesh, chunk, s, &in);
+  }
   multiply_packets_f(flesh, work, SN_HESSIAN_DEFINITE, chunk, &in, &out, form);
   if (s->coarser) return deliver_smoothed(flesh, chunk, &out, s, &in, work->slots);
   sn_addends_f addends = {.diagonal = s->springs, .v = s->b, .scale = -1};

@@ -1,6 +1,6 @@
-// A damped step of Jacobi's method before a coarser level is visited, and one after, as one goes through a
-// level's nodes: from nothing the first is x = c D^-1 b, so x need not be in memory to be multiplied with A,
-// nor once more when what the coarser level found is taken off. See docs/theory/multigrid.md, section 4.
+// A damped step of Jacobi's method before a coarser level is visited, and one after, in as few passes through a
+// level's nodes as can be: from nothing the first is x = c D^-1 b, so x need not be in memory to be multiplied
+// with A, nor once more when what the coarser level found is taken off. See docs/theory/multigrid.md, section 4.
 #ifndef SN_OCTREE_SMOOTHING_H
 #define SN_OCTREE_SMOOTHING_H
 
