@@ -137,6 +137,9 @@ typedef struct sn_body_desc {
   int quadrature;  ///< 1: cells that the skin cuts count whole; 2: exactly what is inside
   double
       least_fill;  ///< finest cells that the body fills less than this share of are left out; 0: none
+  /// Corotated flesh that the pose draws out keeps at least this share of its width: where it would not, it has a
+  /// smaller lambda; 0: whatever comes of it. Without a pose no effect.
+  double least_width;
   sn_embedding embedding;
   sn_material material;
   double density;    ///< kg/m3

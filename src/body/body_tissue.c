@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "body/body_drawn.h"
 #include "body/body_map.h"
 #include "math/vec.h"
 #include "octree/octree_fill.h"
@@ -280,12 +281,15 @@ sn_status sn_body_lay_tissue(sn_body* body, uint32_t index, const sn_surface* re
   uint32_t cells = body->tree.cell_count;
   *density = NULL;
   SN_TRY(list_kinds(body, arena, err));
+  sn_drawn drawn;
+  SN_TRY(sn_body_find_drawn(body, pool, scratch, &drawn, err));
   bool one = body->desc->region_count == 0 && body->desc->map_count == 0;
-  body->even = one && body->cut.count == 0;
+  body->even = one && body->cut.count == 0 && !drawn.stretch;
   SN_TRY(SN_ARENA_RAW(arena, body->even ? 1 : cells, &body->mu, err));
   SN_TRY(SN_ARENA_RAW(arena, body->even ? 1 : cells, &body->lambda, err));
   if (one) {
     fill_evenly(body);
+    if (drawn.stretch) sn_body_spare_drawn(&drawn, body);
     return SN_OK;
   }
   tissue_job job = {.body = body, .index = index, .fill = fill};
@@ -298,6 +302,7 @@ sn_status sn_body_lay_tissue(sn_body* body, uint32_t index, const sn_surface* re
   job.stiffness_map = map_of(body, "stiffness");
   job.density_map = map_of(body, "density");
   sn_parallel_for(pool, cells, 1024, end_cells, &job);
+  if (drawn.stretch) sn_body_spare_drawn(&drawn, body);
   *density = job.density;
   return check_cells(body, err);
 }

@@ -12,6 +12,8 @@
 // of mu, and forces in balance to a hundredth, look the same and halve that: docs/theory/flesh.md.
 #define CONTACT_STIFFNESS 50.0
 #define NEWTON_TOLERANCE 1e-2
+// What is left of the width of flesh that the clip draws out; corotated flesh would turn inside out.
+#define LEAST_WIDTH 0.3
 
 // Below the folder of the scene a path is relative, elsewhere it stays absolute.
 static const char* path_from(const char* folder, const char* path) {
@@ -90,6 +92,7 @@ static json_t* body_of(const sn_flesh_scene* s) {
   }
   if (s->shot->clip >= 0 && (s->hold > 0 || json_array_size(follow) > 0)) {
     failed |= json_object_set_new(body, "pose", motion_of(s, NULL));
+    failed |= json_object_set_new(body, "least_width", json_real(LEAST_WIDTH));
   }
   json_decref(follow);
   if (!failed) return body;

@@ -197,6 +197,7 @@ static const sn_field body_fields[] = {
     {"cell", "null", sn_read_length_or_null, AT(sn_body_desc, cell), ABOVE_TO(0, 1e9)},
     {"coarsen", "null", read_coarsen, AT(sn_body_desc, coarsen), FROM_TO(0, 16)},
     {"least_fill", "0", sn_read_number, AT(sn_body_desc, least_fill), FROM_TO(0, 0.5)},
+    {"least_width", "0", sn_read_number, AT(sn_body_desc, least_width), FROM_TO(0, 0.9)},
     {"quadrature", "1", sn_read_integer, AT(sn_body_desc, quadrature), FROM_TO(1, 2)},
     {"embedding", "\"trilinear\"", sn_read_choice, AT(sn_body_desc, embedding),
      CHOICES(embeddings)},

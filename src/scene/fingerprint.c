@@ -172,6 +172,8 @@ static void add_body(hasher* h, const sn_body_desc* body, uint32_t b) {
   tell(h, "bodies[%u].coarsen", b);
   add_double(h, body->least_fill);
   tell(h, "bodies[%u].least_fill", b);
+  add_double(h, body->least_width);
+  tell(h, "bodies[%u].least_width", b);
   add_int(h, body->quadrature);
   tell(h, "bodies[%u].quadrature", b);
   add_int(h, body->embedding);

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "io/gltf_tube.h"
-#include "io/scratch.h"
+#include "scene/scenes.h"
 
 #define TUBE_SIDE 0.25  // half of it
 
@@ -115,6 +115,148 @@ static void bones_leave_room_for_flesh_that_the_clip_presses(void** unused) {
   assert_true(pressed - 0.75 >= 0.3 * pressed - 0.06);  // to within what is tried
 }
 
+// A mouth that is closed at rest: jaws of 0.7 m with a slit of 1 cm between them, extruded along z. The lower one
+// opens by 90 degrees within five frames.
+enum {
+  MOUTH_CORNERS = 10,
+  MOUTH_VERTICES = 2 * MOUTH_CORNERS,
+  MOUTH_CAP = 8,
+  MOUTH_TRIANGLES = 2 * (MOUTH_CORNERS + MOUTH_CAP),
+  MOUTH_JOINTS = 3
+};
+
+typedef struct mouth {
+  double positions[3 * MOUTH_VERTICES];
+  uint32_t triangles[3 * MOUTH_TRIANGLES];
+  uint16_t joints[MOUTH_JOINTS * MOUTH_VERTICES];
+  float weights[MOUTH_JOINTS * MOUTH_VERTICES];
+  double inverse_bind[16 * MOUTH_JOINTS];
+  float times[2], turns[8];
+  uint32_t skin_joints[MOUTH_JOINTS];
+  sn_gltf_mesh mesh;
+  sn_gltf_node nodes[MOUTH_JOINTS + 1];
+  sn_gltf_skin skin;
+  sn_gltf_channel channel;
+  sn_gltf_clip clip;
+  sn_gltf gltf;
+} mouth;
+
+static void fill_mouth_vertices(mouth* m) {
+  static const double outline[MOUTH_CORNERS][2] = {
+      {0, 0},       {0.3, 0},   {1, 0},   {1, 0.195}, {0.3, 0.195},
+      {0.3, 0.205}, {1, 0.205}, {1, 0.4}, {0.3, 0.4}, {0, 0.4}};
+  for (int v = 0; v < MOUTH_VERTICES; ++v) {
+    const double* corner = outline[v % MOUTH_CORNERS];
+    m->positions[3 * v] = corner[0];
+    m->positions[3 * v + 1] = corner[1];
+    m->positions[3 * v + 2] = v < MOUTH_CORNERS ? 0 : 0.3;
+    // Half of the hinge is the head's.
+    float share = corner[0] == 0 ? 0.0f : corner[0] < 1 ? 0.5f : 1.0f;
+    int jaw = corner[1] < 0.2 ? 1 : 2;
+    for (uint16_t j = 0; j < MOUTH_JOINTS; ++j) {
+      m->joints[MOUTH_JOINTS * v + j] = j;
+      m->weights[MOUTH_JOINTS * v + j] = j == 0 ? 1 - share : j == jaw ? share : 0.0f;
+    }
+  }
+}
+
+static void fill_mouth_triangles(mouth* m) {
+  static const uint32_t cap[MOUTH_CAP][3] = {{1, 2, 3}, {1, 3, 4}, {5, 6, 7}, {5, 7, 8},
+                                             {0, 1, 4}, {0, 4, 5}, {0, 5, 8}, {0, 8, 9}};
+  uint32_t* to = m->triangles;
+  for (uint32_t i = 0; i < MOUTH_CORNERS; ++i, to += 6) {
+    uint32_t k = (i + 1) % MOUTH_CORNERS, up = MOUTH_CORNERS;
+    const uint32_t quad[6] = {i, k, k + up, i, k + up, i + up};
+    memcpy(to, quad, sizeof quad);
+  }
+  for (int t = 0; t < MOUTH_CAP; ++t, to += 6) {
+    for (int c = 0; c < 3; ++c) {
+      to[c] = cap[t][2 - c];
+      to[3 + c] = cap[t][c] + MOUTH_CORNERS;
+    }
+  }
+}
+
+static void fill_mouth_joints(mouth* m) {
+  static const double places[MOUTH_JOINTS][2] = {{0, 0.2}, {0.3, 0.1}, {0.3, 0.3}};
+  static char* const names[MOUTH_JOINTS] = {"head", "jaw", "snout"};
+  m->nodes[0] = tube_node("skin", -1, 0);
+  m->nodes[0].mesh = m->nodes[0].skin = 0;
+  for (uint32_t j = 0; j < MOUTH_JOINTS; ++j) {
+    double* bind = m->inverse_bind + 16 * (size_t)j;
+    m->skin_joints[j] = j + 1;
+    m->nodes[j + 1] = tube_node(names[j], -1, places[j][1]);
+    m->nodes[j + 1].translate.x = places[j][0];
+    m->nodes[j + 1].translate.z = 0.15;
+    for (int i = 0; i < 16; ++i) bind[i] = i % 5 == 0;
+    bind[12] = -places[j][0];
+    bind[13] = -places[j][1];
+    bind[14] = -0.15;
+  }
+  m->skin = (sn_gltf_skin){"bones", m->skin_joints, m->inverse_bind, MOUTH_JOINTS};
+}
+
+static const sn_gltf* make_mouth(mouth* m) {
+  *m = (mouth){.turns = {0, 0, 0, 1, 0, 0, -0.70710678f, 0.70710678f}, .times = {0, 4.0f / 24}};
+  fill_mouth_vertices(m);
+  fill_mouth_triangles(m);
+  fill_mouth_joints(m);
+  m->mesh = (sn_gltf_mesh){.name = "head",
+                           .mesh = {.positions = m->positions,
+                                    .vertex_count = MOUTH_VERTICES,
+                                    .triangles = m->triangles,
+                                    .triangle_count = MOUTH_TRIANGLES},
+                           .influence_count = MOUTH_JOINTS,
+                           .joints = m->joints,
+                           .weights = m->weights};
+  m->channel = (sn_gltf_channel){2, SN_GLTF_ROTATE, SN_GLTF_LINEAR, m->times, m->turns, 2};
+  m->clip = (sn_gltf_clip){
+      .name = "bite", .channels = &m->channel, .channel_count = 1, .end = (double)m->times[1]};
+  m->gltf = (sn_gltf){.meshes = &m->mesh,
+                      .mesh_count = 1,
+                      .nodes = m->nodes,
+                      .node_count = MOUTH_JOINTS + 1,
+                      .skins = &m->skin,
+                      .skin_count = 1,
+                      .clips = &m->clip,
+                      .clip_count = 1};
+  return &m->gltf;
+}
+
+static void a_mouth_that_was_closed_opens(void** unused) {
+  (void)unused;
+  static mouth m;
+  sn_flesh_opts opts = tube_opts();
+  sn_flesh_report report;
+  sn_error err = {0};
+  char* text;
+  opts.cell = 0.025;
+  assert_ok(sn_gltf_save(scratch_path("mouth.glb"), make_mouth(&m), &err), &err);
+  assert_ok(sn_flesh_plan(scratch_path("mouth.glb"), &opts, &text, &report, &err), &err);
+  loaded l = load_scene(text, 2);
+  uint64_t most = 0;
+  int missed = 0;
+  for (int frame = 1; frame <= report.last_frame; ++frame) {
+    sn_frame_stats stats = step(&l, frame);
+    print_message("frame %d: %d Newton steps, residual %.3g, %llu of %llu cells inside out\n",
+                  frame, stats.newton, stats.residual, (unsigned long long)stats.inverted,
+                  (unsigned long long)stats.elements);
+    missed += !stats.converged;
+    if (stats.inverted > most) most = stats.inverted;
+  }
+  assert_int_equal(report.last_frame, 5);
+  static float skin[3 * MOUTH_VERTICES];
+  sn_surface_extract(l.model, l.state, 0, skin);
+  double gap = 0;
+  for (int i = 0; i < 3; ++i) gap = hypot(gap, (double)skin[3 * 3 + i] - (double)skin[3 * 6 + i]);
+  print_message("the tips of the jaws are %.3f m apart\n", gap);
+  assert_int_equal(missed, 0);
+  assert_int_equal(most, 0);
+  assert_true(gap > 0.1);  // ten times what it was, in cells that both share
+  unload(&l);
+  sn_flesh_report_destroy(&report);
+}
+
 static void options_change_the_scene(void** unused) {
   (void)unused;
   sn_flesh_opts opts = tube_opts();
@@ -190,6 +332,7 @@ int main(void) {
       cmocka_unit_test(a_plan_says_what_is_flesh_and_what_moves_it),
       cmocka_unit_test(its_scene_has_bones_inside_the_flesh),
       cmocka_unit_test(bones_leave_room_for_flesh_that_the_clip_presses),
+      cmocka_unit_test(a_mouth_that_was_closed_opens),
       cmocka_unit_test(options_change_the_scene),
       cmocka_unit_test(wrong_options_are_refused),
       cmocka_unit_test(failing_allocations_are_survived),

@@ -25,7 +25,8 @@ static const char full_scene[] =
     "\"quasistatic\","
     " \"bodies\": [{\"name\": \"thigh\", \"type\": \"flesh\", \"surface\": \"tet.obj\", \"cell\": "
     "0.07,"
-    "   \"coarsen\": 3, \"least_fill\": 0.02, \"embedding\": \"tricubic\", \"material\": "
+    "   \"coarsen\": 3, \"least_fill\": 0.02, \"least_width\": 0.25, \"embedding\": \"tricubic\", "
+    "\"material\": "
     "{\"model\": \"corotated\", "
     "\"young\": 3.3e4, \"poisson\": "
     "0.47},"
@@ -97,6 +98,7 @@ static void a_minimal_scene_has_every_default(void** unused) {
   assert_int_equal(body->mesh.triangle_count, 4);
   assert_true(body->cell == 0.0 && body->coarsen == -1);
   assert_true(body->embedding == SN_EMBEDDING_TRILINEAR && body->least_fill == 0);
+  assert_true(body->least_width == 0);
   assert_true(body->material.mu == 12000.0 / (2.0 * (1.0 + 0.47)));
   assert_true(body->material.lambda == 12000.0 * 0.47 / ((1.0 + 0.47) * (1.0 - 2.0 * 0.47)));
   assert_true(body->density == 1060.0 && body->damping == 0.001 && body->drag == 0.0);
@@ -137,6 +139,7 @@ static void a_full_scene_is_read_in_metres(void** unused) {
   const sn_body_desc* body = &s->bodies[0];
   assert_true(body->cell == 0.07 * unit && body->coarsen == 3);
   assert_true(body->embedding == SN_EMBEDDING_TRICUBIC && body->least_fill == 0.02);
+  assert_true(body->least_width == 0.25);
   assert_true(body->damping == 0.003 && body->drag == 0.7);
   assert_true(body->mesh.positions[3] == 1.1 * unit);
   assert_true(body->material.mu == 3.3e4 / (2.0 * (1.0 + 0.47)));
@@ -216,6 +219,7 @@ static void assert_same_bodies(const sn_scene* a, const sn_scene* b) {
     assert_same_mesh(&p->mesh, &q->mesh);
     assert_true(p->coarsen == q->coarsen && p->scramble.kind == q->scramble.kind);
     assert_true(p->embedding == q->embedding && p->least_fill == q->least_fill);
+    assert_true(p->least_width == q->least_width);
     assert_memory_equal(&p->cell, &q->cell, sizeof p->cell);
     assert_memory_equal(&p->material, &q->material, sizeof p->material);
     assert_true(p->density == q->density && p->damping == q->damping && p->drag == q->drag);
@@ -533,6 +537,8 @@ static void values_of_bodies_are_checked(void** unused) {
        "bodies[0].cell: found \"fine\", expected a number above 0"},
       {WITH_BODY("\"coarsen\": -1"),
        "bodies[0].coarsen: found -1, expected a whole number from 0 to 16"},
+      {WITH_BODY("\"least_width\": 1"),
+       "bodies[0].least_width: found 1, expected a number from 0 to 0.9"},
       {WITH_BODY("\"least_fill\": 0.6"),
        "bodies[0].least_fill: found 0.6, expected a number from 0 to 0.5"},
       {WITH_BODY("\"embedding\": \"cubic\""), "bodies[0].embedding: found \"cubic\", expected"},
