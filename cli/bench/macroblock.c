@@ -19,12 +19,15 @@ static const char* const SHAPE_NAMES[SHAPES] = {"bar", "sheet", "shell", "spikes
 typedef struct variant {
   sn_linear_solver linear;
   int exact;
+  sn_macroblock_interface interface;
 } variant;
-enum { PLAIN, EXACT, DIRECT, AUTO, VARIANT_COUNT };
-static const variant VARIANTS[VARIANT_COUNT] = {[PLAIN] = {SN_LINEAR_MACROBLOCK, 0},
-                                                [EXACT] = {SN_LINEAR_MACROBLOCK, 2},
-                                                [DIRECT] = {SN_LINEAR_DIRECT, 0},
-                                                [AUTO] = {SN_LINEAR_AUTO, 0}};
+enum { PLAIN, FACES, EXACT, DIRECT, AUTO, VARIANT_COUNT };
+static const variant VARIANTS[VARIANT_COUNT] = {
+    [PLAIN] = {SN_LINEAR_MACROBLOCK, 0, SN_MACROBLOCK_MULTIGRID},
+    [FACES] = {SN_LINEAR_MACROBLOCK, 0, SN_MACROBLOCK_FACES},
+    [EXACT] = {SN_LINEAR_MACROBLOCK, 2, SN_MACROBLOCK_MULTIGRID},
+    [DIRECT] = {SN_LINEAR_DIRECT, 0, SN_MACROBLOCK_MULTIGRID},
+    [AUTO] = {SN_LINEAR_AUTO, 0, SN_MACROBLOCK_MULTIGRID}};
 
 // ---- Bodies
 
@@ -116,6 +119,7 @@ static sn_status describe(shape kind, bool quick, int which, bench_body* body, s
   body->scene.fixed_count = 1;
   body->scene.solver.linear = VARIANTS[which].linear;
   body->scene.solver.multigrid.exact = VARIANTS[which].exact;
+  body->scene.solver.interface = VARIANTS[which].interface;
   return SN_OK;
 }
 
@@ -133,6 +137,7 @@ static const way WAYS[] = {
     {"multigrid", SN_LINEAR_MULTIGRID, SN_MACROBLOCK_NONE, PLAIN},
     {"macroblock_none", SN_LINEAR_MACROBLOCK, SN_MACROBLOCK_NONE, PLAIN},
     {"macroblock_jacobi", SN_LINEAR_MACROBLOCK, SN_MACROBLOCK_JACOBI, PLAIN},
+    {"macroblock_faces", SN_LINEAR_MACROBLOCK, SN_MACROBLOCK_FACES, FACES},
     {"macroblock_multigrid", SN_LINEAR_MACROBLOCK, SN_MACROBLOCK_MULTIGRID, PLAIN},
     {"macroblock_exact", SN_LINEAR_MACROBLOCK, SN_MACROBLOCK_MULTIGRID, EXACT},
     {"exact", SN_LINEAR_MULTIGRID, SN_MACROBLOCK_NONE, EXACT},
@@ -144,6 +149,7 @@ enum {
   MULTIGRID,
   MACRO_NONE,
   MACRO_JACOBI,
+  MACRO_FACES,
   MACRO_MULTIGRID,
   MACRO_EXACT,
   WITH_EXACT,
@@ -229,6 +235,8 @@ static void compare(const race* r, bool thin) {
     bench_figure(r->run, r->name, "iterations_ratio_cg_jacobi",
                  iterations[CG] / iterations[MACRO_JACOBI], "1");
   }
+  bench_figure(r->run, r->name, "iterations_ratio_cg_faces",
+               iterations[CG] / iterations[MACRO_FACES], "1");
   bench_figure(r->run, r->name, "iterations_ratio_cg_exact",
                iterations[CG] / iterations[MACRO_EXACT], "1");
   if (!thin) return;

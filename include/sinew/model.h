@@ -27,7 +27,7 @@ typedef struct sn_body_info {
   uint64_t hanging_cell_count;     ///< cells with a hanging corner
   uint64_t outside_vertex_count;   ///< surface vertices outside every cell, tied to the nearest
   uint64_t dropped_cell_count;     ///< left out for being filled too little
-  uint64_t cut_cell_count;         ///< integrated over what is inside; 0 with quadrature 1
+  uint64_t cut_cell_count;         ///< integrated over what is inside; 0 but for quadrature 2
   uint64_t many_point_cell_count;  ///< of these, with more than four points
   double volume;                   ///< of the cells, m3
   double filled_volume;            ///< of the flesh itself, m3

@@ -130,11 +130,12 @@ typedef struct sn_region_desc {
 /// A body of flesh.
 typedef struct sn_body_desc {
   char* name;
-  char* surface;   ///< absolute path of the mesh
-  sn_mesh mesh;    ///< the surface, metres
-  double cell;     ///< edge of the finest cell, metres; 0: chosen for about 100k cells
-  int coarsen;     ///< levels that the inside may coarsen; 0 = uniform grid, -1 = no limit
-  int quadrature;  ///< 1: cells that the skin cuts count whole; 2: exactly what is inside
+  char* surface;  ///< absolute path of the mesh
+  sn_mesh mesh;   ///< the surface, metres
+  double cell;    ///< edge of the finest cell, metres; 0: chosen for about 100k cells
+  int coarsen;    ///< levels that the inside may coarsen; 0 = uniform grid, -1 = no limit
+  /// 1: cells that the skin cuts count whole; 2: exactly what is inside; 8: as 1, with eight points a cell
+  int quadrature;
   double
       least_fill;  ///< finest cells that the body fills less than this share of are left out; 0: none
   /// Corotated flesh that the pose draws out keeps at least this share of its width: where it would not, it has a
@@ -342,7 +343,8 @@ typedef enum sn_linear_solver {
 typedef enum sn_macroblock_interface {
   SN_MACROBLOCK_MULTIGRID,  ///< one multigrid V-cycle
   SN_MACROBLOCK_JACOBI,     ///< the diagonal
-  SN_MACROBLOCK_NONE        ///< nothing
+  SN_MACROBLOCK_NONE,       ///< nothing
+  SN_MACROBLOCK_FACES       ///< the stiffness between the nodes of each face, edge and corner
 } sn_macroblock_interface;
 
 /// What becomes of the pressures in nearly incompressible flesh while a linear system is solved.

@@ -283,6 +283,7 @@ sn_status sn_body_build(const sn_scene* scene, uint32_t index, const sn_bone* bo
   SN_TRY(build_grid(scene, index, bones, pool, arena, scratch, body, regions, err));
   sn_arena_lap(arena, &held);
   if (desc->quadrature == 2) SN_TRY(cut_cells(pool, arena, scratch, body, err));
+  if (desc->quadrature == 8) SN_TRY(sn_body_gauss(arena, scratch, body, err));
   double* densities;
   SN_TRY(
       sn_body_lay_tissue(body, index, regions, body->fill, pool, arena, scratch, &densities, err));
@@ -316,7 +317,7 @@ sn_body_info sn_body_get_info(const sn_body* body) {
                        .fixed_node_count = body->held_node_count,
                        .outside_vertex_count = body->outside_vertex_count,
                        .dropped_cell_count = body->dropped_cell_count,
-                       .cut_cell_count = body->cut.count,
+                       .cut_cell_count = body->cut.whole ? 0 : body->cut.count,
                        .many_point_cell_count = body->many_point_cells,
                        .filled_volume = body->filled_volume,
                        .held = true,

@@ -34,6 +34,7 @@ static void make_rules(void* ctx, size_t begin, size_t end) {
 }
 
 // Cut cells in the order of their places.
+// @param moments NULL: all cells
 static sn_status list_cut_cells(const double (*moments)[10], sn_arena* arena, sn_arena* scratch,
                                 sn_body* body, uint32_t** cells, sn_error* err) {
   const sn_families* f = &body->families;
@@ -44,7 +45,7 @@ static sn_status list_cut_cells(const double (*moments)[10], sn_arena* arena, sn
   SN_TRY(SN_ARENA_NEW(arena, rows + 1, &cut->firsts, err));
   SN_TRY(SN_ARENA_NEW(scratch, rows * SN_FAMILY_LANES, &cell_at, err));
   for (uint32_t e = 0; e < body->tree.cell_count; ++e) {
-    if (moments[e][0] == 1) continue;
+    if (moments && moments[e][0] == 1) continue;
     cell_at[f->places[e]] = e + 1;
     ++cut->count;
   }
@@ -96,6 +97,28 @@ sn_status sn_body_cut(const double (*moments)[10], sn_pool* pool, sn_arena* aren
   return SN_OK;
 }
 
+sn_status sn_body_gauss(sn_arena* arena, sn_arena* scratch, sn_body* body, sn_error* err) {
+  sn_cut_cells* cut = &body->cut;
+  uint32_t* cells;
+  sn_rule rule = {.count = 8};
+  for (int p = 0; p < rule.count; ++p) {
+    rule.weights[p] = 1.0 / rule.count;
+    for (int i = 0; i < 3; ++i) rule.points[p][i] = (p >> i & 1 ? 1 : -1) / sqrt(3);
+  }
+  cut->whole = true;
+  SN_TRY(list_cut_cells(NULL, arena, scratch, body, &cells, err));
+  uint32_t groups = (uint32_t)rule.count / SN_GROUP_POINTS;
+  SN_TRY(SN_ARENA_NEW(arena, (size_t)cut->count + 1, &cut->starts, err));
+  SN_TRY(SN_ARENA_NEW(arena, groups * (size_t)cut->count, &cut->groups, err));
+  SN_TRY(SN_ARENA_NEW(arena, cut->count, &cut->shares, err));
+  for (uint32_t r = 0; r < cut->count; ++r) {
+    cut->starts[r + 1] = groups * (r + 1);
+    cut->shares[r] = 1;
+    fill_groups(&rule, 1, cut->groups + cut->starts[r]);
+  }
+  return SN_OK;
+}
+
 double sn_body_cut_share(const sn_body* body, uint32_t cell) {
   uint32_t number = sn_flesh_cut_number(&body->flesh, cell);
   return number == UINT32_MAX ? 1 : body->cut.shares[number];
@@ -104,7 +127,7 @@ double sn_body_cut_share(const sn_body* body, uint32_t cell) {
 bool sn_body_cut_masses(const sn_body* body, uint32_t cell, double corner[8]) {
   const sn_cut_cells* cut = &body->cut;
   uint32_t number = sn_flesh_cut_number(&body->flesh, cell);
-  if (number == UINT32_MAX) return false;
+  if (number == UINT32_MAX || cut->whole) return false;
   for (int c = 0; c < 8; ++c) corner[c] = 0;
   for (uint32_t g = cut->starts[number]; g < cut->starts[number + 1]; ++g) {
     const sn_point_group* group = &cut->groups[g];

@@ -251,7 +251,8 @@ void sn_body_multigrid_add(sn_body_multigrid* multigrid, const sn_more_stiffness
 sn_status sn_body_multigrid_add_macroblocks(sn_body_multigrid* multigrid, sn_interface interface,
                                             sn_pool* pool, sn_arena* arena, sn_error* err) {
   multigrid->has_macroblocks = true;
-  return sn_macroblocks_work_create(&multigrid->hierarchy->macroblocks, interface, pool, arena,
+  return sn_macroblocks_work_create(&multigrid->hierarchy->macroblocks, interface,
+                                    multigrid->levels[0].blocks.capacity, pool, arena,
                                     &multigrid->macroblocks, err);
 }
 

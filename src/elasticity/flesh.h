@@ -28,7 +28,8 @@ static inline double sn_tissue_lambda(const sn_tissue* tissue, size_t cell) {
   return tissue->lambda[tissue->even ? 0 : cell];
 }
 
-// Cells that the skin cuts, integrated over what is inside: by the points of a rule of their own.
+// Cells that have a rule of their own: those that the skin cuts, integrated over what is inside; or all cells,
+// whole, by Gauss's rule of 2 x 2 x 2 points.
 #define SN_GROUP_POINTS 4
 
 typedef struct sn_point_group {
@@ -43,6 +44,7 @@ typedef struct sn_cut_cells {
   uint32_t* starts;  // first group of each cut cell; they are in the order of places (count + 1)
   sn_point_group* groups;
   float* shares;  // factor that is in the material of each of these cells already (count)
+  bool whole;     // all cells are among them and count whole
 } sn_cut_cells;
 
 // What the tangents of the cells look like.
@@ -176,7 +178,8 @@ void sn_flesh_diagonal_f(const sn_flesh* flesh, sn_pool* pool, sn_flesh_work* wo
 
 // The definite K of eight cells without hanging corners: the 3 x 3 matrices of their corners p <= q, in the
 // order 00 01 .. 07 11 .. 77, [row][column][lane]. The corners of a lane with flips f are numbered from the
-// mirrored side: its corner p is corner p ^ f. Cell UINT32_MAX is none: zeros. Cut cells count as whole.
+// mirrored side: its corner p is corner p ^ f. Cell UINT32_MAX is none: zeros. Cut cells count as they do in
+// products.
 void sn_flesh_cell_matrices(const sn_flesh* flesh, const sn_flesh_work* work,
                             const uint32_t cells[SN_FAMILY_LANES],
                             const uint8_t flips[SN_FAMILY_LANES], float K[36][9][SN_FAMILY_LANES]);

@@ -1,4 +1,4 @@
-// Cells that the skin cuts: energy, forces and products by the points of their rules, four at a time; a
+// Cells with rules of their own: energy, forces and products by the points of the rules, four at a time; a
 // part of flesh_kernels_impl.h (docs/theory/quadrature.md). With eta = (x, y, z) from -1 to 1, columns c
 // of F at the centre and a = s / (4 h) of the hourglass modes, the columns at a point are
 //     f0 = c0 + y a3 + z a5 + yz a7,   f1 = c1 + x a3 + z a6 + xz a7,   f2 = c2 + x a5 + y a6 + xy a7
@@ -8,8 +8,13 @@
 #define MOST_GROUPS 3
 // Of the hourglass energy that flesh of a cell's share would have if it were spread through the cell. In a
 // small corner of a cell the strain hardly depends on the nodes across; without this they go astray. What it
-// adds to the bending of a wall of thickness t is this times (h / t)^2.
+// adds to the bending of a wall of thickness t is this times (h / t)^2. Whole cells need none: eight points
+// see every mode.
 #define CUT_HOURGLASS 0.003
+
+static inline double hourglass_share(const sn_cut_cells* cut) {
+  return cut->whole ? 0 : CUT_HOURGLASS;
+}
 
 typedef struct cut_cell {
   const sn_point_group* groups;
@@ -142,7 +147,8 @@ static double evaluate_cut(const sn_flesh* flesh, uint32_t number, const sn_mate
   if (parts_at_points(kind) == SN_LAW_SHAPE) volume = volume_law(kind, ab, sum_lanes(sum) / filled);
   volume.energy += mixed_energy(mixed, sn_wide_set_d(volume.M[0]))[0];
   volume.pressure += mixed->pressure[0] * volume.M[1];
-  double energy = filled * volume.energy, hourglass = CUT_HOURGLASS * filled * ab[0], modes = 0;
+  double energy = filled * volume.energy, modes = 0;
+  double hourglass = hourglass_share(flesh->cut) * filled * ab[0];
   for (int i = 0; i < 3; ++i) modes += add_hourglass(flesh, hourglass, s[i], g[i]);
   for (int q = 0; q < cell.count; ++q) {
     sn_law_point_d point;
@@ -290,7 +296,7 @@ static void linearise_cut(const sn_flesh* flesh, sn_flesh_work* work, uint32_t n
   for (int q = 0; q < cell.count; ++q) {
     linearise_point_group(kind, ab, volume, &frames[q], &t[q]);
     t[q].bulk = (float)volume.stiffness;
-    t[q].hourglass = (float)(CUT_HOURGLASS * sum_lanes(share) * ab[0]);
+    t[q].hourglass = (float)(hourglass_share(flesh->cut) * sum_lanes(share) * ab[0]);
   }
 }
 

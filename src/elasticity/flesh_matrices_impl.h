@@ -2,7 +2,8 @@
 // definite Hessian is in the linear modes s_jk (axis j of the motion along axis k of the cell), and the
 // signs s_k(p) of corner p,
 //     K_pq[i][j] = sum over k, l of s_k(p) s_l(q) T[ik][jl]  + hourglass part, i = j.
-// A lane that is mirrored along an axis has the signs of that axis turned; the hourglass part has not.
+// A lane that is mirrored along an axis has the signs of that axis turned; the hourglass part has not. Cells with
+// rules of their own, while products are sharp, have the products of unit displacements instead.
 
 // One number of the cells' tangents; 0 where there is no cell.
 static inline sn_wide_f gather_tangent(const sn_flesh_work* work, const uint32_t places[LANES],
@@ -117,6 +118,29 @@ static void expand_matrices(const sn_wide_f full[9][9], const sn_wide_f h[2],
   }
 }
 
+// +1 or -1: the mode m of a cell at a corner.
+static inline double mode_sign(int m, int corner) {
+  return __builtin_popcount((unsigned)(m & ~corner)) % 2 ? -1 : 1;
+}
+
+// The matrix of one cell by the points of its rule: 24 products.
+static void sharp_matrix(const sn_flesh* flesh, const sn_flesh_work* work, uint32_t number,
+                         int flips, int lane, float K[36][9][LANES]) {
+  for (int column = 0; column < 24; ++column) {
+    int q = column / 3, j = column % 3;
+    double s[3][8] = {{0}}, g[3][8];
+    for (int m = 0; m < 8; ++m) s[j][m] = mode_sign(m, q ^ flips);
+    multiply_cut(flesh, work, number, SN_HESSIAN_DEFINITE, s, g);
+    for (int p = 0; p <= q; ++p) {
+      for (int i = 0; i < 3; ++i) {
+        double sum = 0;
+        for (int m = 1; m < 8; ++m) sum += mode_sign(m, p ^ flips) * g[i][m];
+        K[8 * p - p * (p + 1) / 2 + q][3 * i + j][lane] = (float)sum;
+      }
+    }
+  }
+}
+
 static void cell_matrices(const sn_flesh* flesh, const sn_flesh_work* work,
                           const uint32_t cells[LANES], const uint8_t flips[LANES],
                           float K[36][9][LANES]) {
@@ -140,4 +164,9 @@ static void cell_matrices(const sn_flesh* flesh, const sn_flesh_work* work,
   }
   mirror_tensor(flips, T, full);
   expand_matrices((const sn_wide_f(*)[9])full, h, K);
+  for (int lane = 0; lane < LANES && work->sharp; ++lane) {
+    uint32_t number =
+        cells[lane] == UINT32_MAX ? UINT32_MAX : sn_flesh_cut_number(flesh, cells[lane]);
+    if (number != UINT32_MAX) sharp_matrix(flesh, work, number, flips[lane], lane, K);
+  }
 }

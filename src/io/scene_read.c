@@ -122,6 +122,15 @@ static sn_status read_coarsen(sn_reader* r, const sn_place* at, json_t* owner,
   return sn_read_integer(r, at, owner, field, target);
 }
 
+// The points of a cell: 1, those of a second-order rule, or the eight of Gauss.
+static sn_status read_quadrature(sn_reader* r, const sn_place* at, json_t* owner,
+                                 const sn_field* field, void* target) {
+  SN_TRY(sn_read_integer(r, at, owner, field, target));
+  int found = *(int*)((char*)target + field->offset);
+  if (found <= 2 || found == 8) return SN_OK;
+  return sn_read_mismatch(r, at, json_object_get(owner, field->key), "1, 2 or 8");
+}
+
 static sn_status read_rotation(sn_reader* r, const sn_place* at, json_t* owner,
                                const sn_field* field, void* target) {
   sn_quat q = {0};
@@ -198,7 +207,7 @@ static const sn_field body_fields[] = {
     {"coarsen", "null", read_coarsen, AT(sn_body_desc, coarsen), FROM_TO(0, 16)},
     {"least_fill", "0", sn_read_number, AT(sn_body_desc, least_fill), FROM_TO(0, 0.5)},
     {"least_width", "0", sn_read_number, AT(sn_body_desc, least_width), FROM_TO(0, 0.9)},
-    {"quadrature", "1", sn_read_integer, AT(sn_body_desc, quadrature), FROM_TO(1, 2)},
+    {"quadrature", "1", read_quadrature, AT(sn_body_desc, quadrature), FROM_TO(1, 8)},
     {"embedding", "\"trilinear\"", sn_read_choice, AT(sn_body_desc, embedding),
      CHOICES(embeddings)},
     {"material", "{}", sn_read_material, AT(sn_body_desc, material)},
@@ -480,6 +489,7 @@ static const sn_choice linear_solvers[] = {{"multigrid", SN_LINEAR_MULTIGRID},
                                            {"direct", SN_LINEAR_DIRECT},
                                            {"auto", SN_LINEAR_AUTO}};
 static const sn_choice interfaces[] = {{"multigrid", SN_MACROBLOCK_MULTIGRID},
+                                       {"faces", SN_MACROBLOCK_FACES},
                                        {"jacobi", SN_MACROBLOCK_JACOBI},
                                        {"none", SN_MACROBLOCK_NONE}};
 static const sn_field macroblock_fields[] = {

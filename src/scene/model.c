@@ -191,6 +191,11 @@ static sn_status build_hierarchies(sn_model* model, sn_pool* pool, sn_arena* scr
     if (linear != SN_LINEAR_MACROBLOCK) continue;
     SN_TRY(sn_macroblocks_build(&model->bodies[b].tree, pool, model->arena, scratch,
                                 &model->hierarchies[b].macroblocks, err));
+    if (model->scene->solver.interface == SN_MACROBLOCK_FACES) {
+      const sn_grid* finest = &model->hierarchies[b].grids[0];
+      SN_TRY(sn_macroblocks_plan_faces(finest->tree, finest->held, model->arena, scratch,
+                                       &model->hierarchies[b].macroblocks, err));
+    }
     if (model->hierarchies[b].macroblocks.count > 0) continue;
     sn_log(
         SN_LOG_WARNING,

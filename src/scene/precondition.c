@@ -163,6 +163,7 @@ static sn_status create_multigrid(const sn_model* model, sn_state* state, sn_err
 
 static const sn_interface INTERFACE[] = {[SN_MACROBLOCK_MULTIGRID] = SN_INTERFACE_MULTIGRID,
                                          [SN_MACROBLOCK_JACOBI] = SN_INTERFACE_JACOBI,
+                                         [SN_MACROBLOCK_FACES] = SN_INTERFACE_FACES,
                                          [SN_MACROBLOCK_NONE] = SN_INTERFACE_NONE};
 
 void sn_preconditioner_set_interface(sn_state* state, sn_macroblock_interface interface) {

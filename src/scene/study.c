@@ -100,6 +100,7 @@ static sn_status solve(const sn_model* model, sn_state* state, const sn_study_op
   const sn_preconditioner* preconditioner = choose_preconditioner(state, opts, diagonal, &jacobi);
   if (!opts->here) sn_vector_fill(state->pool, n, 0, rest);
   double setup_begin = sn_seconds();
+  sn_problem_sharpen(&state->problem, model->scene->solver.sharp);
   sn_problem_linearise(&state->problem, state->pool, rest);
   if (preconditioner) preconditioner->update(preconditioner->ctx, state->pool, SN_FIT_FRAME);
 
@@ -163,6 +164,9 @@ sn_status sn_state_study(const sn_model* model, sn_state* state, const sn_study_
            "study: the scene's solver is not macroblock; expected \"linear\": \"macroblock\"");
   SN_CHECK(!multigrid || state->multigrid_count > 0, err, SN_ERR_USAGE,
            "study: the scene's solver is not multigrid; expected \"linear\": \"multigrid\"");
+  bool faces = macroblocks && opts->interface == SN_MACROBLOCK_FACES;
+  SN_CHECK(!faces || model->scene->solver.interface == SN_MACROBLOCK_FACES, err, SN_ERR_USAGE,
+           "study: the scene has no faces; expected \"macroblock\": {\"interface\": \"faces\"}");
   sn_arena* arena;
   SN_TRY(sn_arena_create(&arena, err));
   bool before = state->by_macroblocks;
@@ -249,6 +253,7 @@ sn_status sn_state_time(const sn_model* model, sn_state* state, sn_time_what wha
     if (model->bodies[b].tree.cell < finest) finest = model->bodies[b].tree.cell;
   }
   set_random(model, &(sn_study_opts){.amount = 0.1 * finest, .seed = 1}, state->u);
+  sn_problem_sharpen(&state->problem, model->scene->solver.sharp);
   sn_problem_linearise(&state->problem, state->pool, state->u);
   sn_cg_work cg = sn_newton_cg_work(model->unknown_count, &state->newton);
   sn_vector_narrow(state->pool, model->unknown_count, 1, state->u, cg.direction);

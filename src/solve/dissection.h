@@ -49,6 +49,8 @@ typedef struct sn_dissection {
 // is not thin. `held` must outlive the plan.
 sn_status sn_dissection_plan(const sn_octree* tree, const uint8_t* held, sn_arena* arena,
                              sn_arena* scratch, sn_dissection* plan, sn_error* err);
+// Where the numbers of a plan's parts are, once these are known.
+void sn_dissection_lay_out(sn_dissection* plan);
 // Bytes that factors take and that a solver of them needs besides, for so many threads.
 double sn_dissection_bytes(const sn_dissection* plan, int threads);
 

@@ -242,7 +242,7 @@ static sn_status find_places(planner* p, sn_error* err) {
 }
 
 // Where each part's numbers are, and what a factor costs.
-static void lay_out(sn_dissection* plan) {
+void sn_dissection_lay_out(sn_dissection* plan) {
   for (uint32_t depth = 0; depth < plan->depth_count; ++depth) {
     size_t left = 0;
     for (uint32_t i = plan->depth_starts[depth]; i < plan->depth_starts[depth + 1]; ++i) {
@@ -272,7 +272,7 @@ static sn_status plan_parts(planner* p, sn_error* err) {
   SN_TRY(order_nodes(p, err));
   for (uint32_t i = plan->part_count; i-- > 0;) SN_TRY(find_around(p, &plan->parts[i], err));
   SN_TRY(find_places(p, err));
-  lay_out(plan);
+  sn_dissection_lay_out(plan);
   return SN_OK;
 }
 

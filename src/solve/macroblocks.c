@@ -12,14 +12,16 @@
 #define NOWHERE UINT32_MAX
 #define SEVERAL (UINT32_MAX - 1)
 
-static const int SIDE[3] = {16, 8, 8};
+#define SIDES \
+  { 16, 8, 8 }
+static const int SIDE[3] = SIDES;
 
 // Building.
 
 typedef struct finder {
   const sn_octree* tree;
-  uint8_t shift[SN_MAX_HEIGHT + 1][3];  // where planes between boxes are
-  uint64_t* boxes;                      // keys, ascending (box_count)
+  sn_box_grid* grid;
+  uint64_t* boxes;  // keys, ascending (box_count)
   uint32_t box_count;
   uint32_t* box_of;  // of each node, NOWHERE or SEVERAL (node_count)
   uint32_t* inner;   // nodes inside each box (box_count)
@@ -61,7 +63,7 @@ static void choose_shifts(finder* f, uint64_t (*counts)[3][16]) {
       least_behind = behind;
       best = r;
     }
-    f->shift[k / 3][k % 3] = (uint8_t)best;
+    f->grid->shift[k / 3][k % 3] = (uint8_t)best;
   }
 }
 
@@ -71,7 +73,7 @@ static uint64_t box_key(const finder* f, uint32_t cell, int place[3]) {
   uint64_t key = (uint64_t)height;
   place_of_octant(f->tree->cells[cell], height, place);
   for (int i = 0; i < 3; ++i) {
-    int shifted = place[i] + SIDE[i] - f->shift[height][i];
+    int shifted = place[i] + SIDE[i] - f->grid->shift[height][i];
     key = key << 16 | (uint64_t)(shifted / SIDE[i]);
     place[i] = shifted % SIDE[i];
   }
@@ -179,10 +181,10 @@ static void fill_blocks(const finder* f, const place_tables* tables, sn_macroblo
 
 static sn_status build(const sn_octree* tree, sn_pool* pool, sn_arena* arena, sn_arena* scratch,
                        sn_macroblocks* blocks, sn_error* err) {
-  finder f = {.tree = tree};
+  finder f = {.tree = tree, .grid = &blocks->boxes};
   uint64_t(*counts)[3][16];
   place_tables* tables;
-  *blocks = (sn_macroblocks){.node_count = tree->node_count};
+  *blocks = (sn_macroblocks){.node_count = tree->node_count, .boxes = {.side = SIDES}};
   SN_TRY(sn_block_plan_create(arena, &blocks->plan, err));
   SN_TRY(SN_ARENA_NEW(scratch, SN_MAX_HEIGHT + 1, &counts, err));
   SN_TRY(SN_ARENA_NEW(scratch, 1, &tables, err));
@@ -208,9 +210,24 @@ sn_status sn_macroblocks_build(const sn_octree* tree, sn_pool* pool, sn_arena* a
   return status;
 }
 
+sn_status sn_macroblocks_plan_faces(const sn_octree* tree, const uint8_t* held, sn_arena* arena,
+                                    sn_arena* scratch, sn_macroblocks* blocks, sn_error* err) {
+  sn_arena_mark mark = sn_arena_get_mark(scratch);
+  uint8_t* inside;
+  SN_TRY(SN_ARENA_NEW(scratch, blocks->node_count, &inside, err));
+  for (size_t i = 0; i < (size_t)blocks->count * SN_BLOCK_NODES; ++i) {
+    uint32_t node = blocks->nodes[i / SN_BLOCK_NODES][i % SN_BLOCK_NODES];
+    if (node != NOWHERE) inside[node] = 1;
+  }
+  sn_status status =
+      sn_faces_plan(tree, &blocks->boxes, inside, held, arena, scratch, &blocks->faces, err);
+  sn_arena_release(scratch, mark);
+  return status;
+}
+
 sn_status sn_macroblocks_work_create(const sn_macroblocks* blocks, sn_interface interface,
-                                     sn_pool* pool, sn_arena* arena, sn_macroblocks_work* work,
-                                     sn_error* err) {
+                                     uint32_t block_capacity, sn_pool* pool, sn_arena* arena,
+                                     sn_macroblocks_work* work, sn_error* err) {
   uint32_t threads = pool ? (uint32_t)sn_pool_thread_count(pool) : 1;
   size_t n = 3 * (size_t)blocks->node_count;
   *work = (sn_macroblocks_work){
@@ -226,7 +243,8 @@ sn_status sn_macroblocks_work_create(const sn_macroblocks* blocks, sn_interface 
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; ++i) {
     SN_TRY(SN_ARENA_NEW(arena, n, vectors[i], err));
   }
-  return SN_OK;
+  if (blocks->faces.part_count == 0) return SN_OK;
+  return sn_dissected_create(&blocks->faces, block_capacity, pool, arena, &work->faces, err);
 }
 
 // Factoring.
@@ -245,6 +263,7 @@ void sn_macroblocks_mark(sn_macroblocks_work* work, const sn_mg_level* finest) {
   for (size_t i = 0; i < finest->unknown_count; ++i) {
     work->diagonal[i] = finest->springs[i] + finest->b[i];
   }
+  if (work->faces.plan) sn_dissected_mark(&work->faces, finest);
 }
 
 typedef struct block_job {
@@ -289,6 +308,7 @@ static void factor_share(void* ctx, size_t begin, size_t end) {
 void sn_macroblocks_factor(sn_macroblocks_work* work, sn_pool* pool, const sn_block_cells* cells) {
   block_job job = {.work = work, .cells = cells};
   sn_parallel_for(pool, work->room_count, 1, factor_share, &job);
+  if (work->faces.plan) sn_dissected_factor(&work->faces, pool, cells);
 }
 
 // Solving.
@@ -386,6 +406,16 @@ static void multiply_by_diagonal(void* ctx, size_t begin, size_t end) {
   const part_job* job = ctx;
   for (size_t i = begin; i < end; ++i) job->y[i] = job->level->inverse_diagonal[i] * job->a[i];
 }
+// Nodes of contacts that are inside a box have their diagonal.
+static void precondition_faces(sn_macroblocks_work* work, sn_pool* pool) {
+  const sn_dissection* plan = work->faces.plan;
+  SN_ASSERT(plan);
+  sn_dissected_solve(&work->faces, pool, work->b, work->t);
+  for (uint32_t k = 0; k < plan->node_count; ++k) {
+    size_t at = 3 * (size_t)plan->nodes[k];
+    memcpy(work->c + at, work->t + at, 3 * sizeof *work->c);
+  }
+}
 // c = M_G^-1 b on the interface
 static void precondition_interface(sn_macroblocks_work* work, sn_mg* mg, sn_pool* pool) {
   sn_mg_level* finest = &mg->levels[0];
@@ -395,8 +425,10 @@ static void precondition_interface(sn_macroblocks_work* work, sn_mg* mg, sn_pool
       run(&job, pool, take_rest);
       break;
     case SN_INTERFACE_JACOBI:
+    case SN_INTERFACE_FACES:
       run(&job, pool, multiply_by_diagonal);
       sn_mg_add_blocks(finest, work->b, work->c);
+      if (work->interface == SN_INTERFACE_FACES) precondition_faces(work, pool);
       break;
     case SN_INTERFACE_MULTIGRID:
       sn_mg_cycle(mg, pool, work->b, work->c);

@@ -11,6 +11,7 @@
 #ifndef SN_SOLVE_MACROBLOCKS_H
 #define SN_SOLVE_MACROBLOCKS_H
 
+#include "solve/faces.h"
 #include "solve/macroblock.h"
 #include "solve/multigrid.h"
 
@@ -23,6 +24,8 @@ typedef struct sn_macroblocks {
   uint32_t (*nodes)[SN_BLOCK_NODES];         // UINT32_MAX: none, or on the interface
   uint32_t (*cells)[64][2][SN_BLOCK_LANES];  // UINT32_MAX: none
   uint32_t inner_count, node_count;          // nodes in blocks, and all
+  sn_box_grid boxes;
+  sn_dissection faces;  // of what is in no block; no parts unless asked for
 } sn_macroblocks;
 
 // Boxes with next to no inner nodes are left out. On every level the boxes lie so that the fewest nodes are
@@ -30,10 +33,15 @@ typedef struct sn_macroblocks {
 sn_status sn_macroblocks_build(const sn_octree* tree, sn_pool* pool, sn_arena* arena,
                                sn_arena* scratch, sn_macroblocks* blocks, sn_error* err);
 
+// The faces between blocks, for SN_INTERFACE_FACES. `held` as in vector.h, and must outlive the blocks.
+sn_status sn_macroblocks_plan_faces(const sn_octree* tree, const uint8_t* held, sn_arena* arena,
+                                    sn_arena* scratch, sn_macroblocks* blocks, sn_error* err);
+
 // What preconditions the interface.
 typedef enum sn_interface {
   SN_INTERFACE_NONE,
   SN_INTERFACE_JACOBI,    // its diagonal
+  SN_INTERFACE_FACES,     // K between the nodes of each face, edge and corner of the boxes
   SN_INTERFACE_MULTIGRID  // a V-cycle for the whole body: of K^-1 the part on the interface is S^-1
 } sn_interface;
 
@@ -45,15 +53,17 @@ typedef struct sn_macroblocks_work {
   sn_block_factor* factors;  // (count)
   sn_block_room** rooms;     // (room_count)
   uint32_t room_count;
-  uint8_t* inner;   // axes of each node that are solved for in blocks: bits 1, 2, 4 (node_count)
-  float* diagonal;  // what is added to that of the cells, N/m (3 x node_count)
-  float *f, *b;     // right sides, of all and of the interface (3 x node_count)
-  float *t, *c;     // product, correction (3 x node_count)
+  uint8_t* inner;      // axes of each node that are solved for in blocks: bits 1, 2, 4 (node_count)
+  float* diagonal;     // what is added to that of the cells, N/m (3 x node_count)
+  float *f, *b;        // right sides, of all and of the interface (3 x node_count)
+  float *t, *c;        // product, correction (3 x node_count)
+  sn_dissected faces;  // where these were planned
 } sn_macroblocks_work;
 
+// @param block_capacity of the finest level: nodes with blocks of their own
 sn_status sn_macroblocks_work_create(const sn_macroblocks* blocks, sn_interface interface,
-                                     sn_pool* pool, sn_arena* arena, sn_macroblocks_work* work,
-                                     sn_error* err);
+                                     uint32_t block_capacity, sn_pool* pool, sn_arena* arena,
+                                     sn_macroblocks_work* work, sn_error* err);
 
 // Before factoring, from the finest level: held nodes and those with blocks of their own stay on the
 // interface; its springs and bounds `b` are added to the diagonal.

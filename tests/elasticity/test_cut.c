@@ -1,6 +1,6 @@
 // Cells that the skin cuts, integrated over what is inside: what they share with the continuum (a patch has
 // the energy of its volume), with calculus (differences), and with themselves (symmetry, any number of
-// threads, any instruction set).
+// threads, any instruction set). Whole cells with eight points each go the same way.
 #include "body/body_cut.h"
 #include "elasticity/blob.h"
 #include "elasticity/flesh_kernels.h"
@@ -8,7 +8,7 @@
 #include "math/quat.h"
 #include "octree/octree_moments.h"
 
-#define BODIES 3
+#define BODIES 4  // the last has whole cells and eight points in each
 // Of differences, in cells: the second derivative of the biphasic law jumps, which few points should see.
 #define STEP 1e-4
 
@@ -38,6 +38,16 @@ static double fill_cut(blob* b, sn_mesh mesh, double cell, int coarsen) {
   return volume;
 }
 
+// A block of whole cells of two sizes, hanging corners among them.
+static double fill_whole(blob* b) {
+  sn_error err = {0};
+  sn_mesh mesh = shape_box(sn_v3(0, 0, 0), sn_v3(0.6, 0.5, 0.4));
+  blob_fill_mesh_kept(b, &mesh, 0.05, -1);
+  must(sn_body_gauss(b->arena, b->scratch, &b->body, &err), &err);
+  sn_mesh_destroy(&mesh);
+  return 0.6 * 0.5 * 0.4;
+}
+
 static sn_mesh capsule(void) {
   sn_round_cone cone = {{0, 0, 0}, {0.4, 0.2, 0.1}, 0.4, 0.2};
   sn_mesh mesh;
@@ -53,6 +63,7 @@ static int build(void** unused) {
   volumes[1] = fill_cut(&bodies[1], capsule(), 1.0 / 19, -1);
   // Thinner than a cell: both sides of the wall pass through it.
   volumes[2] = fill_cut(&bodies[2], shape_box(sn_v3(0, 0, 0), sn_v3(1, 0.83, 0.04)), 0.11, 0);
+  volumes[3] = fill_whole(&bodies[3]);
   for (int k = 0; k < BODIES; ++k) {
     bodies[k].mark = sn_arena_get_mark(bodies[k].arena);
     assert_true(bodies[k].body.cut.count > 30);
@@ -278,8 +289,9 @@ static double off_from_differences(blob* b, const double* u, const double* p, co
 static void sharp_products_are_differences_of_the_gradient(void** unused) {
   (void)unused;
   sn_random random = sn_random_seeded(43);
-  for (int law = 0; law <= SN_LAW_COUNT; ++law) {
-    blob* b = fresh(2, law, 1, 1.5);
+  for (int k = 0; k <= 2 * SN_LAW_COUNT + 1; ++k) {
+    int law = k / 2;
+    blob* b = fresh(2 + k % 2, law, 1, 1.5);
     assert_int_equal(b->body.cut.count, b->body.tree.cell_count);
     double *u = some_displacement(b, &random), *p = random_vector(b, &random);
     sn_flesh_linearise(&b->body.flesh, NULL, &b->work.flesh, u);
@@ -400,6 +412,70 @@ static void a_rule_of_the_full_cell_is_the_integral_over_it(void** unused) {
   assert_true(fabs(energy - expected) <= 1e-4 * expected);
 }
 
+// The plain twin of the eight points: the law at each of them, by the trilinear motion of the corners. Of a law
+// that measures no mean over the cell.
+static double energy_by_gauss(const blob* b, const double* u) {
+  double sum = 0;
+  for (uint32_t e = 0; e < b->body.tree.cell_count; ++e) {
+    sn_cell_material own = blob_material(b, e);
+    sn_material material = kinds[SN_LAW_STVK];
+    material.mu = own.mu;
+    material.lambda = own.lambda;
+    double corners[8][3], q[3][8];
+    sn_corners at = sn_octree_corners(&b->body.tree, e);
+    for (int c = 0; c < 24; ++c)
+      corners[c / 3][c % 3] = u[3 * (size_t)at.nodes[c / 3] + (size_t)c % 3];
+    sn_cell_to_modes(sn_flesh_shape(&b->body.tree, e), (const double(*)[3])corners, q);
+    for (int g = 0; g < 8; ++g) {
+      double F[9], P[9], eta[3];
+      for (int i = 0; i < 3; ++i) eta[i] = (g >> i & 1 ? 1 : -1) / sqrt(3);
+      for (int i = 0; i < 3; ++i) {
+        for (int k = 0; k < 3; ++k) {
+          // d/dX of the modes that have the bit k: 2 / h times the product of the other places
+          double slope = 0;
+          for (int m = 1; m < 8; ++m) {
+            if (!(m >> k & 1)) continue;
+            double term = q[i][m];
+            for (int j = 0; j < 3; ++j) term *= j != k && m >> j & 1 ? eta[j] : 1;
+            slope += term;
+          }
+          F[3 * i + k] = (i == k) + 2 / own.h * slope;
+        }
+      }
+      sum += pow(own.h, 3) / 8 * sn_material_stress(&material, F, P);
+    }
+  }
+  return sum;
+}
+
+static void eight_points_are_the_law_at_each_of_them(void** unused) {
+  (void)unused;
+  sn_random random = sn_random_seeded(47);
+  blob* b = fresh(3, SN_LAW_STVK, 1, 1.5);
+  uint32_t hanging = 0;
+  for (uint32_t e = 0; e < b->body.tree.cell_count; ++e) hanging += b->body.tree.hanging[e] != 0;
+  assert_true(hanging > 0);
+  for (int k = 0; k < 4; ++k) {
+    double *u = some_displacement(b, &random), expected = energy_by_gauss(b, u);
+    assert_true(fabs(energy_at(b, u) - expected) <= 1e-12 * expected);
+  }
+}
+
+// u_x = a x y strains by a y along x and by a x / 2 across: mu a^2 (y^2 + x^2 / 2) of flesh without lambda, which
+// one point a cell knows only by its hourglass energy.
+static void eight_points_bend_as_the_continuum_does(void** unused) {
+  (void)unused;
+  blob* b = fresh(3, SN_LAW_COROTATED, 2, 0);
+  double *u = blob_vector(b), a = 1e-6, x = 0.6, y = 0.5, z = 0.4;
+  for (uint32_t n = 0; n < b->body.tree.node_count; ++n) {
+    sn_vec3 X = sn_octree_node_place(&b->body.tree, n);
+    u[3 * n] = a * X.x * X.y;
+  }
+  double expected = 2 * a * a * x * y * z * (y * y / 3 + x * x / 6), energy = energy_at(b, u);
+  print_message("off by %.1e\n", fabs(energy - expected) / expected);
+  assert_true(fabs(energy - expected) <= 1e-5 * expected);
+}
+
 typedef struct results {
   double energy, *vectors[3];  // gradient and products
 } results;
@@ -493,6 +569,8 @@ int main(void) {
       cmocka_unit_test(the_definite_kind_bends_no_direction_down),
       cmocka_unit_test(the_diagonal_is_that_of_the_products),
       cmocka_unit_test(a_rule_of_the_full_cell_is_the_integral_over_it),
+      cmocka_unit_test(eight_points_are_the_law_at_each_of_them),
+      cmocka_unit_test(eight_points_bend_as_the_continuum_does),
       cmocka_unit_test(any_number_of_threads_gives_the_same_bits),
       cmocka_unit_test(all_instruction_sets_agree),
   };

@@ -539,6 +539,7 @@ static void values_of_bodies_are_checked(void** unused) {
        "bodies[0].coarsen: found -1, expected a whole number from 0 to 16"},
       {WITH_BODY("\"least_width\": 1"),
        "bodies[0].least_width: found 1, expected a number from 0 to 0.9"},
+      {WITH_BODY("\"quadrature\": 3"), "bodies[0].quadrature: found 3, expected 1, 2 or 8"},
       {WITH_BODY("\"least_fill\": 0.6"),
        "bodies[0].least_fill: found 0.6, expected a number from 0 to 0.5"},
       {WITH_BODY("\"embedding\": \"cubic\""), "bodies[0].embedding: found \"cubic\", expected"},

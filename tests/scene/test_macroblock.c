@@ -34,6 +34,7 @@ static void disturb(made* m, double amount) {
     bool held = sn_is_held(m->model->held, i);
     m->state->u[i] = held ? 0 : amount * sn_random_symmetric(&random);
   }
+  sn_problem_sharpen(&m->state->problem, m->model->scene->solver.sharp);
   sn_problem_linearise(&m->state->problem, m->pool, m->state->u);
   sn_preconditioner* M = &m->state->preconditioner;
   M->update(M->ctx, m->pool, SN_FIT_FRAME);
@@ -68,11 +69,15 @@ static void multiply_by_matrices(const made* m, const float* p, double* y) {
   }
 }
 
+// With one point in a cell, and with eight.
 static void cells_matrices_are_those_of_products(void** unused) {
   (void)unused;
-  for (int law = 0; law < SN_LAW_COUNT; ++law) {
+  for (int k = 0; k < 2 * SN_LAW_COUNT; ++k) {
+    int law = k / 2;
     sn_material material = sn_material_of((sn_law)law, lame_mu(1e4, 0.4), lame_lambda(1e4, 0.4));
     made m = bar(9, 5, 6, 0, material);
+    m.body.quadrature = k % 2 ? 8 : 1;
+    m.scene.solver.sharp = k % 2;
     made_build(&m);
     disturb(&m, 0.003);
     size_t n = m.model->unknown_count;
@@ -174,10 +179,13 @@ static void the_solution_is_that_of_cg(void** unused) {
   (void)unused;
   for (int octree = 0; octree < 2; ++octree) {
     made m = bar(20, 10, 10, octree ? -1 : 0, flesh_of(0.3));
+    m.scene.solver.interface = SN_MACROBLOCK_FACES;
     made_build(&m);
     size_t n = m.model->unknown_count;
     double* cg = solve(&m, SN_LINEAR_CG, 0);
-    for (int interface = 0; interface < (octree ? 1 : 3); ++interface) {
+    for (int interface = 0; interface < 4; ++interface) {
+      if (octree && interface != SN_MACROBLOCK_MULTIGRID && interface != SN_MACROBLOCK_FACES)
+        continue;
       double* x = solve(&m, SN_LINEAR_MACROBLOCK, (sn_macroblock_interface)interface);
       assert_true(difference(n, cg, x) < 1e-6);
       free(x);
@@ -190,6 +198,7 @@ static void the_solution_is_that_of_cg(void** unused) {
 static void the_preconditioner_is_symmetric_and_positive(void** unused) {
   (void)unused;
   made m = bar(36, 12, 12, -1, flesh_of(0.4));
+  m.scene.solver.interface = SN_MACROBLOCK_FACES;
   made_build(&m);
   disturb(&m, 0.001);
   size_t n = m.model->unknown_count;
@@ -198,7 +207,7 @@ static void the_preconditioner_is_symmetric_and_positive(void** unused) {
   sn_vector_mask_f(NULL, n, m.model->held, 0, r);
   sn_vector_mask_f(NULL, n, m.model->held, 0, q);
   const sn_preconditioner* M = &m.state->preconditioner;
-  for (int interface = 0; interface < 3; ++interface) {
+  for (int interface = 0; interface < 4; ++interface) {
     sn_preconditioner_set_interface(m.state, (sn_macroblock_interface)interface);
     M->apply(M->ctx, m.pool, r, z);
     M->apply(M->ctx, m.pool, q, w);
@@ -234,11 +243,16 @@ static double* bend(made* m, int threads) {
   return u;
 }
 
+// With one point in a cell, and with eight, which the blocks' matrices have too.
 static void frames_are_those_of_multigrid_for_every_law(void** unused) {
   (void)unused;
-  for (int law = 0; law < SN_LAW_COUNT; ++law) {
+  for (int k = 0; k < 2 * SN_LAW_COUNT; ++k) {
+    int law = k / 2;
     sn_material material = sn_material_of((sn_law)law, lame_mu(1e4, 0.4), lame_lambda(1e4, 0.4));
-    made m = bar(18, 9, 8, 0, material), other = m;
+    made m = bar(18, 9, 8, 0, material);
+    m.body.quadrature = k % 2 ? 8 : 1;
+    m.scene.solver.sharp = k % 2;
+    made other = m;
     other.scene.solver.linear = SN_LINEAR_MULTIGRID;
     other.body.mesh = shape_box(sn_v3(0, 0, 0), sn_v3(0.18, 0.09, 0.08));
     double *u = bend(&m, 2), *v = bend(&other, 2);
@@ -285,6 +299,67 @@ static void contacts_are_those_of_multigrid(void** unused) {
   assert_true(compare_solvers(lay_on_sphere) < 1e-4);
 }
 
+static void lay_on_sphere_by_faces(made* m) {
+  lay_on_sphere(m);
+  m->scene.solver.interface = SN_MACROBLOCK_FACES;
+}
+
+static void contacts_with_faces_are_those_of_multigrid(void** unused) {
+  (void)unused;
+  assert_true(compare_solvers(lay_on_sphere_by_faces) < 1e-4);
+}
+
+// Every node that is in no block is in one face, and faces are no larger than those of a box. K of a face is what
+// products with K give on it.
+static void faces_have_the_interface_and_solve_it(void** unused) {
+  (void)unused;
+  for (int octree = 0; octree < 2; ++octree) {
+    made m = bar(40, 12, 14, octree ? -1 : 0, flesh_of(0.4));
+    m.scene.solver.interface = SN_MACROBLOCK_FACES;
+    made_build(&m);
+    disturb(&m, 0.001);
+    sn_body_multigrid* multigrid = &m.state->multigrids[0];
+    sn_macroblocks_work* work = &multigrid->macroblocks;
+    sn_mg_level* finest = &multigrid->levels[0];
+    const sn_dissection* faces = work->faces.plan;
+    size_t n = m.model->unknown_count;
+    uint8_t* seen = calloc(n / 3, 1);
+    for (size_t i = 0; i < (size_t)work->blocks->count * SN_BLOCK_NODES; ++i) {
+      uint32_t node = work->blocks->nodes[i / SN_BLOCK_NODES][i % SN_BLOCK_NODES];
+      if (node != UINT32_MAX) seen[node]++;
+    }
+    for (uint32_t k = 0; k < faces->node_count; ++k) seen[faces->nodes[k]]++;
+    for (size_t i = 0; i < n / 3; ++i) assert_true(seen[i] == 1 || m.model->held[i]);
+    free(seen);
+    float *f = random_floats(n, 1, 5), *x = calloc(n, sizeof *x), *y = calloc(n, sizeof *y);
+    float* z = calloc(n, sizeof *z);
+    sn_dissected_solve(&work->faces, m.pool, f, x);
+    for (uint32_t p = 0; p < faces->part_count; p += 5) {
+      const sn_part* part = &faces->parts[p];
+      double off = 0, size = 0;
+      assert_true(part->own_count > 0 && part->own_count <= 105);
+      memset(z, 0, n * sizeof *z);
+      for (uint32_t k = 0; k < 3 * part->own_count; ++k) {
+        size_t at = 3 * (size_t)faces->nodes[part->own_begin + k / 3] + k % 3;
+        z[at] = x[at];
+      }
+      finest->multiply(finest->ctx, m.pool, finest->springs, z, 0, NULL, y);
+      for (uint32_t k = 0; k < 3 * part->own_count; ++k) {
+        size_t at = 3 * (size_t)faces->nodes[part->own_begin + k / 3] + k % 3;
+        off += (y[at] - f[at]) * (y[at] - f[at]);
+        size += f[at] * f[at];
+      }
+      assert_true(sqrt(off / size) < 1e-4);
+    }
+    print_message("%u faces of %u nodes\n", faces->part_count, faces->node_count);
+    free(f);
+    free(x);
+    free(y);
+    free(z);
+    made_destroy(&m);
+  }
+}
+
 static void keep_pressures(made* m) {
   m->body.material = flesh_of(0.4995);
   m->scene.solver.pressure = SN_PRESSURE_KEPT;
@@ -328,6 +403,8 @@ int main(void) {
       cmocka_unit_test(the_preconditioner_is_symmetric_and_positive),
       cmocka_unit_test(frames_are_those_of_multigrid_for_every_law),
       cmocka_unit_test(contacts_are_those_of_multigrid),
+      cmocka_unit_test(contacts_with_faces_are_those_of_multigrid),
+      cmocka_unit_test(faces_have_the_interface_and_solve_it),
       cmocka_unit_test(pressures_are_kept_as_with_multigrid),
       cmocka_unit_test(bodies_too_small_for_blocks_are_solved_too),
       cmocka_unit_test(threads_do_not_change_a_bit),
