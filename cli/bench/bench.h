@@ -67,9 +67,9 @@ sn_status bench_peers(bench_run* run, sn_error* err);
 
 // ---- Others on the matrices of macroblocks (macroblock_peers.c)
 
-// Ours, s: of one block, and of a whole solve.
+// Ours, s: of one block, and of an iteration with all.
 typedef struct bench_blocks {
-  double factor, solve;
+  double factor, solve, iteration;
 } bench_blocks;
 // CHOLMOD on the inside of one block, numeric phase only; and others on the whole matrix of a body.
 sn_status bench_block_peers(bench_run* run, const bench_blocks* ours, sn_error* err);
