@@ -100,7 +100,6 @@ static sn_status solve(const sn_model* model, sn_state* state, const sn_study_op
   const sn_preconditioner* preconditioner = choose_preconditioner(state, opts, diagonal, &jacobi);
   if (!opts->here) sn_vector_fill(state->pool, n, 0, rest);
   double setup_begin = sn_seconds();
-  sn_problem_sharpen(&state->problem, model->scene->solver.sharp);
   sn_problem_linearise(&state->problem, state->pool, rest);
   if (preconditioner) preconditioner->update(preconditioner->ctx, state->pool, SN_FIT_FRAME);
 
@@ -172,6 +171,7 @@ sn_status sn_state_study(const sn_model* model, sn_state* state, const sn_study_
   bool before = state->by_macroblocks;
   state->by_macroblocks = macroblocks;
   if (macroblocks) sn_preconditioner_set_interface(state, opts->interface);
+  sn_problem_sharpen(&state->problem, model->scene->solver.sharp);
   sn_status status = solve(model, state, opts, arena, result, err);
   state->by_macroblocks = before;
   if (macroblocks) sn_preconditioner_set_interface(state, model->scene->solver.interface);
