@@ -12,12 +12,18 @@
 //   2. Sort the pieces by cell, and add up each cell's in the order of the triangles.
 //   3. Go down each run of cells that are one above the other and have pieces. The face above its
 //      first is inside if there is a cell above (it has no piece, so it is full), else outside.
+//   4. If more than all of a face comes down somewhere, the surface overlaps itself: only pieces of the
+//      outermost skin count then, and 3 is done again.
 //
 // Pieces in a plane z = const belong to the cell below it. The skin may reach out of all cells by as
 // much as rasterising takes for touching; such a piece is moved to the nearer plane above or below.
 #include "octree/octree_fill.h"
 
+#include <math.h>
+
 #include "base/sort.h"
+#include "geometry/bvh.h"
+#include "math/vec.h"
 #include "octree/octant_list.h"
 #include "octree/octree_pieces.h"
 
@@ -27,6 +33,12 @@
 
 #define MIN_CELLS 1024
 #define MIN_PIECES 4096
+
+// So much of a face may come down beyond what there is before the surface is taken to overlap itself: seams
+// that were not quite closed leave less, and what is below a hundredth of a cell is no matter.
+#define OVERLAP_TOLERANCE 0.01
+// So far from a piece, in finest cells, it is asked what is before and behind it; skins closer together are one.
+#define BESIDE 1e-6
 
 // ---- Pieces
 
@@ -41,6 +53,7 @@ typedef struct cell_sum {
   uint32_t below;       // the cell below if that has pieces, else SN_NO_CELL
   bool met;             // has pieces
   bool first;           // of a run
+  bool over;            // first of a run in which more is inside than there is
 } cell_sum;
 
 typedef struct fill_job {
@@ -48,7 +61,9 @@ typedef struct fill_job {
   const uint64_t* codes;  // of the cells
   piece* pieces;
   uint64_t* keys;
+  sn_pieces split;  // how they are numbered
   size_t piece_count;
+  sn_bvh bvh;      // made if the surface overlaps itself
   cell_sum* sums;  // (cell_count)
   double* fill;    // (cell_count)
 } fill_job;
@@ -98,16 +113,15 @@ static void emit_piece(void* ctx, const sn_piece* at, uint32_t* near) {
 // All pieces, and keys that sort them by cell, then triangle.
 static sn_status list_pieces(fill_job* job, const struct sn_surface* skin, sn_pool* pool,
                              sn_arena* scratch, sn_error* err) {
-  sn_pieces pieces;
   uint64_t* other;
-  sn_pieces_count(job->tree, skin, pool, &pieces);
-  job->piece_count = pieces.count;
+  sn_pieces_count(job->tree, skin, pool, &job->split);
+  job->piece_count = job->split.count;
   SN_CHECK(job->piece_count <= PIECE_MASK, err, SN_ERR_INPUT,
            "the surface has %zu pieces in cells; take a larger cell", job->piece_count);
   SN_TRY(SN_ARENA_RAW(scratch, job->piece_count, &job->pieces, err));
   SN_TRY(SN_ARENA_RAW(scratch, job->piece_count, &job->keys, err));
   SN_TRY(SN_ARENA_RAW(scratch, job->piece_count, &other, err));
-  sn_pieces_visit(&pieces, pool, emit_piece, job);
+  sn_pieces_visit(&job->split, pool, emit_piece, job);
   return sn_sort_keys(pool, job->keys, other, job->piece_count, PIECE_BITS, scratch, err);
 }
 
@@ -158,12 +172,15 @@ static void link_cells(void* ctx, size_t begin, size_t end) {
 static void fill_run(const fill_job* job, uint32_t first) {
   double inside = job->sums[first].top;
   uint32_t last = first;
+  double most = 0;
   for (uint32_t e = first; e != SN_NO_CELL; e = job->sums[e].below) {
     job->sums[e].top = inside;
     inside += job->sums[e].area;
+    most = fmax(most, inside);
     last = e;
   }
   double bottom = find_next(job, last, -1) == SN_NO_CELL ? 0 : 1;
+  job->sums[first].over = fmax(most - 1, inside - bottom) > OVERLAP_TOLERANCE;
   double missing = bottom > inside ? bottom - inside : 0;
   for (uint32_t e = first; e != SN_NO_CELL; e = job->sums[e].below) {
     job->fill[e] = job->sums[e].top + missing + job->sums[e].moment;
@@ -178,6 +195,49 @@ static void fill_cells(void* ctx, size_t begin, size_t end) {
   }
 }
 
+static void go_down_runs(fill_job* job, sn_pool* pool) {
+  sn_parallel_for(pool, job->piece_count, MIN_PIECES, add_pieces, job);
+  sn_parallel_for(pool, job->tree->cell_count, MIN_CELLS, link_cells, job);
+  sn_parallel_for(pool, job->tree->cell_count, MIN_CELLS, fill_cells, job);
+}
+
+// ---- Surfaces that overlap themselves
+
+static bool overlaps(const fill_job* job) {
+  for (uint32_t e = 0; e < job->tree->cell_count; ++e) {
+    if (job->sums[e].over) return true;
+  }
+  return false;
+}
+
+// How often the surface winds around a place next to a piece, at `side` times BESIDE along its normal.
+static double winding_beside(const fill_job* job, sn_vec3 middle, sn_vec3 normal, double side) {
+  sn_vec3 at = sn_madd(middle, side * BESIDE, normal);
+  return sn_bvh_winding(&job->bvh, sn_madd(job->tree->origin, job->tree->cell, at));
+}
+
+// A piece with flesh before it is within the body and counts for nothing. Skins that lie on one another share
+// what one of them would count.
+static void weigh_piece(void* ctx, const sn_piece* at, uint32_t* near) {
+  const fill_job* job = ctx;
+  (void)near;
+  const sn_polygon* p = at->part;
+  sn_vec3 a = sn_load3(p->at[0]), middle = sn_scale(1.0 / p->count, a), across = sn_v3(0, 0, 0);
+  for (int c = 1; c < p->count; ++c) {
+    sn_vec3 b = sn_load3(p->at[c - 1]), d = sn_load3(p->at[c]);
+    middle = sn_madd(middle, 1.0 / p->count, d);
+    across = sn_add(across, sn_cross(sn_sub(b, a), sn_sub(d, a)));
+  }
+  double length = sn_length(across);
+  if (!(length > 0)) return;
+  sn_vec3 normal = sn_scale(1 / length, across);
+  double before = winding_beside(job, middle, normal, 1);
+  double skins = before > 0.5 ? 1 : round(winding_beside(job, middle, normal, -1) - before);
+  double weight = before > 0.5 ? 0 : skins > 1 ? 1 / skins : 1;
+  job->pieces[at->index].area *= weight;
+  job->pieces[at->index].moment *= weight;
+}
+
 static sn_status find_fill(fill_job* job, const struct sn_surface* skin, sn_pool* pool,
                            sn_arena* scratch, sn_error* err) {
   sn_octants cells = {job->tree->cells, job->tree->cell_count};
@@ -186,9 +246,11 @@ static sn_status find_fill(fill_job* job, const struct sn_surface* skin, sn_pool
   job->codes = codes;
   SN_TRY(list_pieces(job, skin, pool, scratch, err));
   SN_TRY(SN_ARENA_NEW(scratch, cells.count, &job->sums, err));
-  sn_parallel_for(pool, job->piece_count, MIN_PIECES, add_pieces, job);
-  sn_parallel_for(pool, cells.count, MIN_CELLS, link_cells, job);
-  sn_parallel_for(pool, cells.count, MIN_CELLS, fill_cells, job);
+  go_down_runs(job, pool);
+  if (!overlaps(job)) return SN_OK;
+  SN_TRY(sn_bvh_build(skin, scratch, scratch, &job->bvh, err));
+  sn_pieces_visit(&job->split, pool, weigh_piece, job);
+  go_down_runs(job, pool);
   return SN_OK;
 }
 

@@ -17,8 +17,9 @@ static inline float sn_fill_bound(double share) {
 // the skin does not meet. `tree` must have been built with `skin` as a seed that cuts. `scratch` is
 // left as it was; the result does not depend on the pool.
 //
-// Exact for closed surfaces without overlaps. An open surface has no volume, and overlapping parts
-// count twice: there the shares are a guess, the larger of two where they differ, and bounded.
+// Exact for closed surfaces without overlaps. Where a surface overlaps itself, only its outermost skin counts, but
+// for errors of the order of a piece where skins cross. An open surface has no volume: there the shares are a guess, the
+// larger of two where they differ, and bounded.
 sn_status sn_octree_fill(const sn_octree* tree, const struct sn_surface* skin, sn_pool* pool,
                          sn_arena* scratch, float* fill, sn_error* err);
 

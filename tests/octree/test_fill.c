@@ -237,17 +237,41 @@ static void cells_within_an_overlap_are_full(void** unused) {
   unfill(&f);
 }
 
+// Two balls of radius r whose centres are d apart share a lens of pi (2 r - d)^2 (d^2 + 4 d r) / (12 d).
+// What they fill together, the surfaces being polyhedra, is twice one of them less the lens, in ratio.
+static void what_overlaps_counts_once(void** unused) {
+  (void)unused;
+  static const double apart[] = {1.5, 0.6, 0.1, 0.02};
+  sn_vec3 zero = {0, 0, 0};
+  for (int k = 0; k < 4; ++k) {
+    filled f;
+    double d = apart[k], sum = 0, both = (2 - d) * (2 - d) * (d * d + 4 * d) / (16 * d);
+    sn_mesh second = shape_sphere(sn_v3(0.6 * d, 0, 0.8 * d), 1, 16);
+    fill_on(NULL, &f, shape_join(shape_sphere(zero, 1, 16), second), 0.15, -1);
+    for (uint32_t e = 0; e < f.g.tree.cell_count; ++e) {
+      double edge = sn_octree_edge(&f.g.tree, e);
+      sum += edge * edge * edge * (double)f.fill[e];
+    }
+    double expected = f.skin.surface.volume * (1 - both / 2);
+    if (!(fabs(sum - expected) < 0.005 * expected))
+      fail_msg("%g apart: %g of %g", d, sum, expected);
+    unfill(&f);
+  }
+}
+
 // ---- Threads and memory
 
 static void same_bits_on_any_number_of_threads(void** unused) {
   (void)unused;
   sn_pool* pool;
   assert_int_equal(sn_pool_create(3, &pool, NULL), SN_OK);
-  for (int body = 0; body < 2; ++body) {
+  for (int body = 0; body < 3; ++body) {
     filled one, three;
     for (int k = 0; k < 2; ++k) {
-      sn_mesh mesh = body == 0 ? shape_blob(2, 0.04) : shape_soup(6, 300, 0.5);
-      fill_on(k == 0 ? NULL : pool, k == 0 ? &one : &three, mesh, 0.031, -1);
+      sn_mesh mesh = body == 0   ? shape_blob(2, 0.04)
+                     : body == 1 ? shape_soup(6, 300, 0.5)
+                                 : shape_join(shape_blob(2, 0.2), shape_blob(3, 0.2));
+      fill_on(k == 0 ? NULL : pool, k == 0 ? &one : &three, mesh, body == 0 ? 0.031 : 0.07, -1);
     }
     size_t count = one.g.tree.cell_count;
     assert_int_equal(three.g.tree.cell_count, count);
@@ -269,6 +293,7 @@ int main(void) {
       cmocka_unit_test(open_surfaces_stay_within_bounds),
       cmocka_unit_test(a_cut_off_sphere_has_the_shares_of_a_whole_one),
       cmocka_unit_test(cells_within_an_overlap_are_full),
+      cmocka_unit_test(what_overlaps_counts_once),
       cmocka_unit_test(same_bits_on_any_number_of_threads),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,8 +22,7 @@ typedef struct rough_mesh {
 
 // What a spoilt surface comes to.
 typedef enum rough_fate {
-  ROUGH_SOUND,  // as large as the good one, times `volume`
-  ROUGH_LARGER,  // that large or larger, twice at most: cells that two skins cut count what is in both twice
+  ROUGH_SOUND,    // as large as the good one, times `volume`
   ROUGH_REFUSED,  // as bad input
   ROUGH_ANY       // either: it has no inside to speak of
 } rough_fate;
@@ -273,6 +272,25 @@ static void spoil_overlap(rough_mesh* m) {
   rough_copy(m, 1, middle, sn_add(middle, sn_v3(0.003, 0.002, 0.001)), false);
 }
 
+static void spoil_overlaps(rough_mesh* m) {
+  sn_vec3 middle = rough_middle(m, m->vertex_count);
+  rough_copy(m, 1, middle, sn_add(middle, sn_v3(-0.002, 0.004, 0.003)), false);
+  rough_copy(m, 1, middle, sn_add(middle, sn_v3(0.005, -0.001, 0.002)), false);
+}
+
+// Every triangle again, in three: no two are the same, all lie on one another.
+static void spoil_doubled_otherwise(rough_mesh* m) {
+  size_t count = m->triangle_count;
+  for (size_t t = 0; t < count; ++t) {
+    long c[3];
+    memcpy(c, m->triangles[t], sizeof c);
+    sn_vec3 sum = sn_v3(0, 0, 0);
+    for (int k = 0; k < 3; ++k) sum = sn_add(sum, sn_load3(m->places[c[k] - 1]));
+    long middle = rough_add_vertex(m, sum.x / 3, sum.y / 3, sum.z / 3);
+    for (int k = 0; k < 3; ++k) rough_add_triangle(m, c[k], c[(k + 1) % 3], middle);
+  }
+}
+
 // A small copy below the skin.
 static void spoil_nested(rough_mesh* m) {
   sn_vec3 corner[3];
@@ -478,8 +496,10 @@ static const rough_defect rough_defects[] = {
     {"needles", spoil_needles, ROUGH_SOUND, 0},
     {"slivers", spoil_slivers, ROUGH_SOUND, 0},
     {"tangles", spoil_tangles, ROUGH_SOUND, 0},
-    {"the surface twice, moved", spoil_overlap, ROUGH_LARGER, 0},
-    {"a double skin", spoil_double_skin, ROUGH_LARGER, 0},
+    {"the surface twice, moved", spoil_overlap, ROUGH_SOUND, 0},
+    {"the surface four times, moved", spoil_overlaps, ROUGH_SOUND, 0},
+    {"the surface twice, divided otherwise", spoil_doubled_otherwise, ROUGH_SOUND, 0},
+    {"a double skin", spoil_double_skin, ROUGH_SOUND, 0},
     {"nested shells", spoil_nested, ROUGH_SOUND, 0},
     {"two pieces", spoil_two_pieces, ROUGH_SOUND, 2},
     {"noise", spoil_noise, ROUGH_SOUND, 0},
