@@ -5,16 +5,30 @@
 //     bit 1   the checksum at its end is put right, so that what is behind it is reached
 //     bit 2   the file itself gets the head of a good one
 //     bit 3   as bit 0, but what is between head and checksum is replaced by the rest, over and over
+//     bit 4   edits and replacements are made to the state as it is before it is packed; then it is packed, and the
+//             checksum put right
+//     bit 5   with bit 4: the edits are numbers, ten bytes each: which one of the state (16 bits), a double to put there
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
+#include <zstd.h>
 
 #include "fuzz.h"
 
 #define MOST_BYTES ((size_t)1 << 20)
 #define HEAD_BYTES 32
+#define CHECKSUM_BYTES 8
 #define FRAME 2
+
+enum {
+  EDIT = 1,
+  GOOD_CHECKSUM = 2,
+  GOOD_HEAD = 4,
+  REPLACE = 8,
+  UNPACKED = 16,
+  PUT_NUMBERS = 32,
+};
 
 typedef struct small_run {
   sn_scene* scene;
@@ -22,6 +36,9 @@ typedef struct small_run {
   sn_model* model;
   uint8_t* good;  // a checkpoint of frame 2
   size_t good_size;
+  uint8_t* plain;  // the same without checksum, its state not packed
+  size_t plain_size;
+  size_t state_begin;  // in both
 } small_run;
 
 static const char SCENE[] =
@@ -35,6 +52,20 @@ static const char SCENE[] =
 
 static void must(sn_status status, const sn_error* err) {
   if (status != SN_OK) fuzz_fail("%s", err->text);
+}
+
+static void keep_plain(small_run* run) {
+  uint32_t traits;
+  memcpy(&traits, run->good + 20, sizeof traits);
+  run->state_begin = HEAD_BYTES + traits;
+  run->plain = malloc(MOST_BYTES);
+  FUZZ_CHECK(run->plain && run->state_begin + CHECKSUM_BYTES < run->good_size);
+  memcpy(run->plain, run->good, run->state_begin);
+  size_t size = ZSTD_decompress(run->plain + run->state_begin, MOST_BYTES - run->state_begin,
+                                run->good + run->state_begin,
+                                run->good_size - run->state_begin - CHECKSUM_BYTES);
+  FUZZ_CHECK(!ZSTD_isError(size) && size > 0);
+  run->plain_size = run->state_begin + size;
 }
 
 static void keep_good(small_run* run) {
@@ -52,8 +83,9 @@ static void keep_good(small_run* run) {
   run->good = malloc(MOST_BYTES);
   FUZZ_CHECK(file && run->good);
   run->good_size = fread(run->good, 1, MOST_BYTES, file);
-  FUZZ_CHECK(run->good_size > HEAD_BYTES + 8 && run->good_size < MOST_BYTES);
+  FUZZ_CHECK(run->good_size > HEAD_BYTES + CHECKSUM_BYTES && run->good_size < MOST_BYTES);
   fclose(file);
+  keep_plain(run);
 }
 
 static const small_run* get_run(void) {
@@ -69,25 +101,59 @@ static const small_run* get_run(void) {
   return &run;
 }
 
+static void put_checksum(uint8_t* file, size_t length) {
+  uint64_t checksum = XXH64(file, length - CHECKSUM_BYTES, 0);
+  memcpy(file + length - CHECKSUM_BYTES, &checksum, sizeof checksum);
+}
+
+// Bytes of the input as edits of `bytes`, or in place of what is from `begin` on.
+static void edit(uint8_t mode, const uint8_t* data, size_t size, uint8_t* bytes, size_t begin,
+                 size_t end, size_t length) {
+  if (mode & REPLACE && size > 0) {
+    for (size_t i = begin; i < end; ++i) bytes[i] = data[(i - begin) % size];
+  } else if (mode & PUT_NUMBERS) {
+    size_t count = (end - begin) / sizeof(double);
+    for (; size >= 10; size -= 10, data += 10) {
+      size_t number = (size_t)(data[0] | data[1] << 8) % count;
+      memcpy(bytes + begin + sizeof(double) * number, data + 2, sizeof(double));
+    }
+  } else {
+    for (; size >= 3; size -= 3, data += 3) bytes[(data[0] | data[1] << 8) % length] ^= data[2];
+  }
+}
+
+// Packed anew after the edits, as a program would that has these numbers.
+static size_t make_packed(const small_run* run, uint8_t mode, const uint8_t* data, size_t size,
+                          uint8_t* file) {
+  uint8_t* plain = malloc(run->plain_size);
+  FUZZ_CHECK(plain);
+  memcpy(plain, run->plain, run->plain_size);
+  edit(mode, data, size, plain, run->state_begin, run->plain_size, run->plain_size);
+  memcpy(file, plain, run->state_begin);
+  size_t packed =
+      ZSTD_compress(file + run->state_begin, MOST_BYTES - run->state_begin - CHECKSUM_BYTES,
+                    plain + run->state_begin, run->plain_size - run->state_begin, 1);
+  FUZZ_CHECK(!ZSTD_isError(packed));
+  free(plain);
+  size_t length = run->state_begin + packed + CHECKSUM_BYTES;
+  put_checksum(file, length);
+  return length;
+}
+
 static size_t make_file(const small_run* run, const uint8_t* data, size_t size, uint8_t* file) {
   uint8_t mode = size > 0 ? *data++ : 0;
   if (size > 0) --size;
+  if (mode & UNPACKED) return make_packed(run, mode, data, size, file);
   size_t length = run->good_size;
-  if (mode & 8 && size > 0) {
+  if (mode & (EDIT | REPLACE)) {
     memcpy(file, run->good, length);
-    for (size_t i = HEAD_BYTES; i < length - 8; ++i) file[i] = data[(i - HEAD_BYTES) % size];
-  } else if (mode & 1) {
-    memcpy(file, run->good, length);
-    for (; size >= 3; size -= 3, data += 3) file[(data[0] | data[1] << 8) % length] ^= data[2];
+    edit(mode & REPLACE, data, size, file, HEAD_BYTES, length - CHECKSUM_BYTES, length);
   } else {
     length = size < MOST_BYTES ? size : MOST_BYTES;
     memcpy(file, data, length);
-    if (mode & 4 && length >= HEAD_BYTES) memcpy(file, run->good, HEAD_BYTES);
+    if (mode & GOOD_HEAD && length >= HEAD_BYTES) memcpy(file, run->good, HEAD_BYTES);
   }
-  if (mode & 2 && length >= 8) {
-    uint64_t checksum = XXH64(file, length - 8, 0);
-    memcpy(file + length - 8, &checksum, sizeof checksum);
-  }
+  if (mode & GOOD_CHECKSUM && length >= CHECKSUM_BYTES) put_checksum(file, length);
   return length;
 }
 

@@ -351,7 +351,11 @@ def checkpoint():
     write("checkpoint", "empty", b"\x00")
     for name, number in (("infinite", float("inf")), ("nan", float("nan")), ("huge", 1e300), ("large", 1e6),
                          ("zero", 0.0)):
-        write("checkpoint", name, b"\x0a" + struct.pack("<d", number))
+        write("checkpoint", name, b"\x18" + struct.pack("<d", number))
+        write("checkpoint", "one_" + name, b"\x30" + struct.pack("<Hd", 7, number))
+    write("checkpoint", "not_packed", b"\x0a" + struct.pack("<d", 1.0))
+    write("checkpoint", "another_frame", b"\x11" + struct.pack("<HBHB", 12, 0x03, 16, 0x01))
+    write("checkpoint", "numbers", b"\x30" + b"".join(struct.pack("<Hd", 5 * i, 1e-3 * i) for i in range(12)))
 
 
 def http():
