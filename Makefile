@@ -102,12 +102,15 @@ tsan: build-thread/build.ninja
 build-coverage/build.ninja: | deps
 	cmake --preset coverage $(CMAKE_FLAGS)
 
-# COVERAGE_TESTS chooses tests as ctest does, such as -R io/; the default leaves out whole programs and long runs.
-COVERAGE_TESTS ?= -LE '^(whole|slow)$$'
+# COVERAGE_TESTS chooses tests as ctest does, such as -R io/; the default leaves out long runs, and of the whole programs all
+# but those that are about files and faults.
+COVERAGE_TESTS ?= -E '^whole/' -LE '^slow$$'
+COVERAGE_WHOLE ?= -R '^whole/(cli|export|farm|faults|vtu)$$'
 coverage: build-coverage/build.ninja
 	@cmake --build build-coverage
 	@find build-coverage -name '*.gcda' -delete
 	@tools/run_tests.sh build-coverage -j$(JOBS) $(COVERAGE_TESTS)
+	@tools/run_tests.sh build-coverage -j$(JOBS) $(COVERAGE_WHOLE)
 	@python3 tools/coverage.py build-coverage out/coverage
 
 analyze: $(BUILD)/build.ninja

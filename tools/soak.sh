@@ -43,6 +43,7 @@ campaign extremes env SN_SOAK=1 "$build/tests/test_scene_extremes"
 campaign endurance env SN_SOAK=1 "$build/tests/test_scene_endurance"
 campaign steps sh tests/whole/golden.sh "$build/sinew" --soak
 campaign compilers compilers
+campaign fuzz make --no-print-directory fuzz SECONDS=1200
 campaign plain plain
 
 printf '\n%d passed, %d failed\n' "$passed" "$failed"
