@@ -77,7 +77,8 @@ typedef struct slab {
 } slab;
 
 #define SLAB_HEADER (((sizeof(slab) + SN_ALIGNMENT - 1) / SN_ALIGNMENT) * SN_ALIGNMENT)
-#define SLAB_BYTES ((size_t)64 * 1024)
+
+static size_t slab_bytes = (size_t)64 * 1024;
 
 struct sn_arena {
   slab* newest;
@@ -90,6 +91,12 @@ sn_status sn_arena_create(sn_arena** arena, sn_error* err) {
   if (!*arena) return sn_fail_memory(err, sizeof **arena);
   **arena = (sn_arena){0};
   return SN_OK;
+}
+
+size_t sn_arena_set_slab(size_t bytes) {
+  size_t before = slab_bytes;
+  slab_bytes = bytes;
+  return before;
 }
 
 static void drop_newest(sn_arena* arena) {
@@ -116,7 +123,7 @@ size_t sn_arena_lap(const sn_arena* arena, size_t* held) {
 }
 
 static bool add_slab(sn_arena* arena, size_t bytes) {
-  size_t capacity = bytes > SLAB_BYTES ? bytes : SLAB_BYTES;
+  size_t capacity = bytes > slab_bytes ? bytes : slab_bytes;
   if (capacity + SLAB_HEADER < capacity) return false;
   slab* fresh = sn_allocate(capacity + SLAB_HEADER);
   if (!fresh) return false;

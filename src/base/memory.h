@@ -28,6 +28,9 @@ void sn_arena_destroy(sn_arena* arena);
 // for the system to hand it out.
 void sn_arena_set_pool(sn_arena* arena, sn_pool* pool);
 size_t sn_arena_bytes(const sn_arena* arena);
+// Bytes that all arenas ask for at least, from now on. @return those before. For tests, while nothing else runs: with 0 every
+// request is an allocation of its own, which can fail.
+size_t sn_arena_set_slab(size_t bytes);
 // Bytes since *held was what it held, which becomes what it holds now: for accounts of what is for what.
 size_t sn_arena_lap(const sn_arena* arena, size_t* held);
 

@@ -376,7 +376,7 @@ static void failing_allocations_are_survived(void** unused) {
   shared_motion = new_figure(1, plain_names, 31);
   shared_rig = new_figure(1, plain_names, 2);
   animate_figure(shared_motion, 1, 31);
-  assert_survives_failing_allocations(drive_once);
+  assert_survives_every_failing_request(drive_once);
   free_skeleton(shared_motion);
   free_skeleton(shared_rig);
 }

@@ -474,7 +474,7 @@ static void failing_allocations_are_survived(void** unused) {
   write_run(2, 2);
   for (int i = 0; i < 5; ++i) {
     attempted = formats[i];
-    assert_survives_failing_allocations(attempt);
+    assert_survives_every_failing_request(attempt);
   }
 }
 

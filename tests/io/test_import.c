@@ -374,11 +374,11 @@ static sn_status load_once(sn_error* err) {
 static void failing_allocations_are_survived(void** unused) {
   (void)unused;
   path_to_load = scratch_write("made.fbx", made_fbx, sizeof made_fbx - 1);
-  assert_survives_failing_allocations(load_once);
+  assert_survives_every_failing_request(load_once);
   path_to_load = scratch_write("made.dae", made_dae, sizeof made_dae - 1);
-  assert_survives_failing_allocations(load_once);
+  assert_survives_every_failing_request(load_once);
   path_to_load = scratch_write("made.bvh", made_bvh, sizeof made_bvh - 1);
-  assert_survives_failing_allocations(load_once);
+  assert_survives_every_failing_request(load_once);
 }
 
 // Files of others

@@ -219,7 +219,7 @@ static sn_status parse_cube(sn_error* err) {
 
 static void failing_allocations_are_survived(void** unused) {
   (void)unused;
-  assert_survives_failing_allocations(parse_cube);
+  assert_survives_every_failing_request(parse_cube);
 }
 
 static void surfaces_have_the_triangles_and_boxes_of_their_table(void** unused) {

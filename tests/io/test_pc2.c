@@ -301,7 +301,7 @@ static sn_status write_cache(sn_error* err) {
 
 static void failing_allocations_are_survived(void** unused) {
   (void)unused;
-  assert_survives_failing_allocations(write_cache);
+  assert_survives_every_failing_request(write_cache);
 }
 
 #define SCRATCH_TEST(name) \

@@ -281,7 +281,7 @@ static void vertices_hand_their_texture_coordinates_to_corners(void** unused) {
 
 static void failing_allocations_are_survived(void** unused) {
   (void)unused;
-  assert_survives_failing_allocations(parse_pyramid);
+  assert_survives_every_failing_request(parse_pyramid);
 }
 
 static void anatomy_has_the_triangles_and_boxes_of_its_table(void** unused) {

@@ -396,7 +396,7 @@ static sn_status load_all(sn_error* err) {
 
 static void failing_allocations_are_survived(void** unused) {
   (void)unused;
-  assert_survives_failing_allocations(load_all);
+  assert_survives_every_failing_request(load_all);
 }
 
 int main(void) {
