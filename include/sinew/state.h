@@ -51,6 +51,7 @@ typedef struct sn_frame_stats {
   double residual;    ///< force residual over the size of the forces in play
   double energy_elastic, energy_kinetic, energy_gravity;  ///< J
   double work;             ///< done by bones, constraints, loads and muscles so far, J
+  double rescued;          ///< brought in by carrying along what went through, in this frame, J
   uint64_t contacts;       ///< points that touch something
   double max_penetration;  ///< the deepest of them, m
   double contact_force;    ///< that colliders push with, all together, N

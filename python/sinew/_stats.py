@@ -15,6 +15,7 @@ class Energy:
     kinetic: float
     gravity: float
     work: float  #: done by bones, constraints, loads and muscles so far
+    rescued: float  #: brought in by the last resort of contact, in this frame
 
 
 @dataclasses.dataclass(frozen=True)

@@ -227,7 +227,9 @@ static void linearise(const sn_term* term, sn_pool* pool, const double* u) {
     sn_contact* c = &set->contacts[i];
     c->block = 0;
     c->foreseen = false;
-    if (sn_contact_gap(c, u) < 0) find_block(c, u, add_block(set, i));
+    // Friction goes by the pressure of the last refresh, also where nothing is pressed any more.
+    bool grips = c->friction > 0 && c->pressure > 0;
+    if (grips || sn_contact_gap(c, u) < 0) find_block(c, u, add_block(set, i));
   }
   *set->seconds += sn_seconds() - start;
 }
@@ -409,6 +411,21 @@ sn_term sn_contact_term(sn_contact_set* set) {
   return (sn_term){.ops = &CONTACT, .model = set, .work = set, .levels = SN_LEVELS_OWN};
 }
 
+// Work of a collider on a point: what it offers, as far as the point has gone along. A point that a step could not
+// take along is deep in the collider, pushed by a large force that moved nothing.
+static double taken(double offered, double moved) {
+  return offered > 0 ? fmin(offered, fmax(0, moved)) : fmax(offered, fmin(0, moved));
+}
+
+static double collider_work(const sn_contact* c, const double* u, double pressure) {
+  // The plane was that much further out than the one by which the last step ended.
+  double raised = fmax(0, -c->gap_before - c->depth_before);
+  sn_vec3 friction = sn_madd(sn_contact_force(c, u, NULL), -pressure, c->normal);
+  return taken(pressure * (sn_dot(c->normal, c->drift) + raised),
+               pressure * sn_dot(c->normal, c->way)) +
+         taken(sn_dot(friction, c->drift), sn_dot(friction, c->way));
+}
+
 sn_contact_report sn_contact_set_report(const sn_contact_set* set, const double* u) {
   sn_contact_report report = {0};
   for (uint32_t i = 0; i < set->count; ++i) {
@@ -419,11 +436,12 @@ sn_contact_report sn_contact_set_report(const sn_contact_set* set, const double*
     if (pressure == 0) continue;
     report.touching++;
     report.push += pressure;
-    // Its plane was that much further out than the one by which the last step ended.
-    report.work += pressure * fmax(0, -c->gap_before - c->depth_before);
-    if (c->against_flesh) continue;
+    if (c->against_flesh) {
+      report.work += pressure * fmax(0, -c->gap_before - c->depth_before);
+      continue;
+    }
     report.force += pressure;
-    report.work += sn_dot(sn_contact_force(c, u, NULL), c->drift);
+    report.work += collider_work(c, u, pressure);
   }
   return report;
 }

@@ -46,6 +46,7 @@ typedef struct sn_contact {
   sn_vec3 normal;       // away from what is touched
   sn_vec3 anchor;       // x - target at which friction pulls at nothing; x itself with a collider
   sn_vec3 drift;        // how far the collider's material moved in this step, m
+  sn_vec3 way;          // how far the point itself did, once the step has ended, m
   double stiffness;     // N/m
   double friction;      // Coulomb's coefficient
   double offset;        // distance that is to be kept, m; negative: depth that is let be

@@ -49,6 +49,7 @@ int sn_stats_to_json(const sn_frame_stats* stats, char* text, size_t size) {
   put_number(&w, ", ", "kinetic", stats->energy_kinetic);
   put_number(&w, ", ", "gravity", stats->energy_gravity);
   put_number(&w, ", ", "work", stats->work);
+  put_number(&w, ", ", "rescued", stats->rescued);
   put_number(&w, "}, ", "contact_force", stats->contact_force);
   put(&w, ", \"converged\": %s, \"stop\": \"%s\"", stats->converged ? "true" : "false",
       stop_name(stats->stop));

@@ -121,7 +121,7 @@ bool sn_contacts_rescue(const sn_model* model, sn_state* whole) {
   if (!model->contact.any || !is_fast(model, state, whole->u)) return false;
   double start = sn_seconds();
   memset(state->stuck, 0, model->unknown_count / 3);
-  uint32_t count = 0, last = 0;
+  uint32_t last = 0;
   do {
     last = 0;
     sn_contacts_update_poses(model, state, whole->pool, whole->u);
@@ -135,8 +135,8 @@ bool sn_contacts_rescue(const sn_model* model, sn_state* whole) {
         last += stick_what_went_through(&job, whole->pool, whole->u);
       }
     }
-    count += last;
+    state->stuck_count += last;
   } while (last > 0);  // no node sticks twice
   state->spent += sn_seconds() - start;
-  return count > 0;
+  return state->stuck_count > 0;
 }

@@ -197,6 +197,7 @@ sn_status sn_contacts_create(const sn_model* model, sn_state* whole, sn_error* e
 void sn_contacts_begin(const sn_model* model, sn_state* whole, double frames) {
   sn_contact_state* state = &whole->contact;
   state->frames = frames;
+  state->stuck_count = 0;
   if (!model->contact.any) return;
   for (uint32_t b = 0; b < model->body_count; ++b) {
     sn_skin_points_update(&model->contact.skins[b], whole->pool, whole->u_before, state->starts[b]);
@@ -291,10 +292,11 @@ static void remember(sn_contact_state* state, const sn_contact* c, sn_vec3 stret
 }
 
 // Where the start of the step lies against the plane that a contact with a collider has in the end.
-static void look_back(const sn_contact_state* state, sn_contact* c) {
+static void look_back(const sn_contact_state* state, const double* u, sn_contact* c) {
   sn_vec3 start = sn_contact_start(state, c);
   sn_vec3 carried = sn_obstacle_carry(&state->obstacles[c->partner], start);
   c->drift = sn_sub(carried, start);
+  c->way = sn_sub(sn_contact_place(c, u), start);
   c->gap_before = sn_dot(c->normal, sn_sub(carried, c->place)) - c->offset;
 }
 
@@ -308,11 +310,13 @@ void sn_contacts_end(const sn_model* model, sn_state* whole) {
     sn_contact* c = &state->set.contacts[i];
     sn_vec3 stretch;
     double gap = sn_contact_gap(c, whole->u);
-    if (!c->against_flesh) look_back(state, c);
+    if (!c->against_flesh) look_back(state, whole->u, c);
     if (gap >= 0 && c->slack == 0) continue;
     sn_contact_force(c, whole->u, &stretch);
     remember(state, c, stretch, fmax(0, -gap));
   }
   state->report = sn_contact_set_report(&state->set, whole->u);
+  if (state->stuck_count > 0)
+    state->report.work = 0;  // forces of places that were set mean nothing
   state->first = 0;
 }

@@ -46,7 +46,8 @@ typedef struct sn_contact_state {
   uint8_t* tangled;               // bodies too much inside out to touch flesh, a body each
   uint8_t* began_in;              // points that lay in another body when they were put there
   uint8_t* stuck;                 // nodes that are carried along (unknown_count / 3)
-  uint8_t* overlaps;  // points that lay in other flesh at rest, and have not come out since
+  uint32_t stuck_count;  // how many that are in this step; with none `stuck` is of another one
+  uint8_t* overlaps;     // points that lay in other flesh at rest, and have not come out since
   // Room for what is found for the points or facets of one skin.
   sn_solid_hit* hits;
   double (*spots)[3];  // places of facets, by the weights of their corners

@@ -58,6 +58,7 @@ struct sn_state {
   double push_before;      // of all contacts in the last step, N
   double jolt;             // 1: something hit or came off in the last step, else 0
   double tau;              // of the step being solved, s; 0: none is, or in balance without inertia
+  bool careful;            // such a step has to do, whether it is solved or not
 
   sn_affine* bone_poses;    // at `frame` (bone_count)
   sn_affine* bone_moves;    // from the pose before to that (bone_count)
@@ -109,7 +110,8 @@ void sn_stride_begin(const sn_model* model, sn_state* state, double seconds);
 // Where inertia alone would lead, in memory that Newton's method will use.
 const double* sn_stride_guess(const sn_model* model, sn_state* state);
 void sn_stride_end(const sn_model* model, sn_state* state);
-double sn_stride_kinetic(const sn_model* model, const sn_state* state);
+// Of all bodies, J. @param velocity of all nodes; NULL: nothing moves
+double sn_stride_kinetic(const sn_model* model, const double* velocity);
 
 // Obstacles and the points of skins that may touch; sets model->contact.
 sn_status sn_contacts_build(sn_model* model, sn_arena* scratch, sn_error* err);

@@ -16,16 +16,27 @@
 // And from which laws that count volumes do not find back by themselves.
 #define TANGLED 0.02
 
-static double gravity_energy(const sn_model* model, const sn_state* state) {
+static double gravity_energy(const sn_model* model, const double* u) {
   double sum = 0;
   bool dynamic = model->scene->mode == SN_MODE_DYNAMIC;
   for (uint32_t b = 0; b < model->body_count; ++b) {
     const sn_body* body = &model->bodies[b];
     for (uint32_t n = 0; n < body->tree.node_count; ++n) {
       if (!dynamic && !body->part_is_held[sn_body_part(body, n)]) continue;
-      sn_vec3 move = sn_load3(state->u + body->begin + 3 * (size_t)n);
+      sn_vec3 move = sn_load3(u + body->begin + 3 * (size_t)n);
       sum -= body->node_mass[n] * sn_dot(model->scene->gravity, move);
     }
+  }
+  return sum;
+}
+
+static double elastic_energy(const sn_model* model, const sn_state* state, const double* u) {
+  double sum = 0;
+  for (uint32_t b = 0; b < model->body_count; ++b) {
+    const sn_body* body = &model->bodies[b];
+    const double* at = u + body->begin;
+    sum += sn_flesh_evaluate(&body->flesh, state->pool, &state->bodies[b].flesh, at, NULL) +
+           sn_muscles_energy(&body->muscles, &state->bodies[b].muscles, state->pool, at);
   }
   return sum;
 }
@@ -40,16 +51,14 @@ static void measure(const sn_model* model, sn_state* state, sn_frame_stats* stat
     stats->volume += m.volume;
     stats->inverted += m.inverted;
     if (m.min_j < stats->min_j) stats->min_j = m.min_j;
-    stats->energy_elastic +=
-        sn_flesh_evaluate(&body->flesh, state->pool, &state->bodies[b].flesh, u, NULL) +
-        sn_muscles_energy(&body->muscles, &state->bodies[b].muscles, state->pool, u);
     rest_volume += m.rest;
     stats->elements += body->tree.cell_count;
     stats->unknowns += 3 * (uint64_t)body->tree.node_count - body->held_unknown_count;
   }
   stats->volume_error = stats->volume / rest_volume - 1;
-  stats->energy_gravity = gravity_energy(model, state);
-  stats->energy_kinetic = sn_stride_kinetic(model, state);
+  stats->energy_elastic = elastic_energy(model, state, state->u);
+  stats->energy_gravity = gravity_energy(model, state->u);
+  stats->energy_kinetic = sn_stride_kinetic(model, state->velocity);
   stats->work = state->work;
   stats->contacts = state->contact.report.touching;
   stats->max_penetration = state->contact.report.deepest;
@@ -172,24 +181,6 @@ static sn_newton_result untangle(const sn_model* model, sn_state* state, sn_newt
   return result;
 }
 
-// What a step leaves behind colliders is carried along with them, so that nothing is ever passed through. What flesh
-// gains by that is their work. True if there was anything.
-static bool rescue(const sn_model* model, sn_state* state) {
-  sn_term contact = sn_contact_term(&state->contact.set);
-  double* before = state->newton.trial;
-  sn_vector_copy(state->pool, model->unknown_count, state->u, before);
-  if (!sn_contacts_rescue(model, state)) return false;
-  const double* at[2] = {before, state->u};
-  double energy[2];
-  for (int k = 0; k < 2; ++k) {
-    energy[k] =
-        sn_problem_evaluate(&state->problem, state->pool, at[k], state->newton.gradient).energy -
-        contact.ops->evaluate(&contact, state->pool, at[k], NULL, NULL);
-  }
-  state->work += fmax(0, energy[1] - energy[0]);
-  return true;
-}
-
 // Find the state at the pose of `time`, in balance or, with a duration, by a step of time.
 static sn_status try_pose(const sn_model* model, sn_state* state, double time, double seconds,
                           sn_frame_stats* stats, sn_error* err) {
@@ -215,7 +206,8 @@ static sn_status try_pose(const sn_model* model, sn_state* state, double time, d
     if (pass == (model->scene->solver.retries > 0 ? SN_CONTACT_PASSES : UNSETTLED_PASSES)) break;
     if (sn_contacts_find_more(model, state) == 0 && (settled || pass >= UNSETTLED_PASSES)) break;
   }
-  if (rescue(model, state)) stats->stop = SN_STOP_MAX;
+  // What is left behind a collider is carried along with it, so that nothing is ever passed through.
+  if (sn_contacts_rescue(model, state)) stats->stop = SN_STOP_MAX;
   return SN_OK;
 }
 
@@ -232,6 +224,17 @@ static void rewind(const sn_model* model, sn_state* state, double work) {
   sn_pose_restore(model, state, state->time_before);
 }
 
+// What flesh gained in a step at whose end some of it was carried along, beyond the work of all others. Places were
+// set there, not found by forces, so this is nobody's work.
+static double find_rescued(const sn_model* model, const sn_state* state, double work) {
+  double now = elastic_energy(model, state, state->u) + gravity_energy(model, state->u) +
+               sn_stride_kinetic(model, state->velocity);
+  double before = elastic_energy(model, state, state->u_before) +
+                  gravity_energy(model, state->u_before) +
+                  sn_stride_kinetic(model, state->velocity_before);
+  return fmax(0, now - before - work);
+}
+
 // Go on to the pose at `time`; adds up in `stats`. A step that touches something and is far from solved is
 // made again in two halves.
 static sn_status solve_pose(const sn_model* model, sn_state* state, double time, double seconds,
@@ -245,14 +248,22 @@ static sn_status solve_pose(const sn_model* model, sn_state* state, double time,
   if (lost && has_past && retries > 0 && !was_crushed) {
     rewind(model, state, work);
     double half = 0.5 * (from + time);
+    state->careful = retries == 1;  // these cannot be halved any more
     SN_TRY(solve_pose(model, state, half, 0.5 * seconds, retries - 1, stats, err));
-    return solve_pose(model, state, time, 0.5 * seconds, retries - 1, stats, err);
+    SN_TRY(solve_pose(model, state, time, 0.5 * seconds, retries - 1, stats, err));
+    state->careful = false;
+    return SN_OK;
   }
   stats->converged = stats->converged && stats->stop == SN_STOP_CONVERGED;
   if (state->tau == 0) sn_free_parts_align(model, state);
   sn_contacts_end(model, state);
   sn_pose_finish(model, state);  // reactions, work
   if (state->tau > 0) sn_stride_end(model, state);
+  // Nothing balances the acceleration of a step that is not solved: BDF2 must not carry it on.
+  if (lost) state->jolt = 1;
+  if (state->contact.stuck_count > 0) {
+    stats->rescued += find_rescued(model, state, state->work - work);
+  }
   return SN_OK;
 }
 
@@ -338,6 +349,7 @@ static sn_status first_frame(const sn_model* model, sn_state* state, int frame,
   }
   if (dynamic) set_velocities(model, state);
   state->work = 0;  // counted from here: settling is no motion
+  stats->rescued = 0;
   return SN_OK;
 }
 

@@ -43,6 +43,15 @@ static void find_velocity(void* ctx, size_t begin, size_t end) {
   for (size_t i = begin; i < end; ++i) s->velocity[i] = (s->u[i] - s->base[i]) / job->tau;
 }
 
+// Nodes that a collider has carried along are as fast as that was. The scheme would make a way that begins in this
+// step half as fast again.
+static void find_carried_velocity(const sn_model* model, sn_state* state) {
+  for (size_t i = 0; i < model->unknown_count; ++i) {
+    if (!state->contact.stuck[i / 3]) continue;
+    state->velocity[i] = (state->u[i] - state->u_before[i]) / state->step_before;
+  }
+}
+
 static void set_stiffening(sn_state* state, const sn_body* body, uint32_t b, double ahead) {
   if (state->multigrid_count > 0) {
     sn_body_multigrid_stiffen(&state->multigrids[b], 1 + ahead);
@@ -55,7 +64,7 @@ void sn_stride_begin(const sn_model* model, sn_state* state, double seconds) {
   const sn_scene* scene = model->scene;
   double ratio = state->step_before > 0 ? seconds / state->step_before : 0;
   // The past says nothing about what comes after a jolt; BDF2 would carry on its acceleration.
-  bool anew = ratio > LONGEST_GROWTH || state->jolt != 0;
+  bool anew = ratio > LONGEST_GROWTH || state->jolt != 0 || state->careful;
   if (scene->solver.integrator == SN_INTEGRATOR_EULER || anew) ratio = 0;
   stride_job job = {.state = state, .now = (1 + ratio) * (1 + ratio) / (1 + 2 * ratio)};
   job.before = ratio * ratio / (1 + 2 * ratio);
@@ -68,7 +77,7 @@ void sn_stride_begin(const sn_model* model, sn_state* state, double seconds) {
     sn_parallel_for(state->pool, 3 * (size_t)body->tree.node_count, 4096, look_back, &job);
     *stride = (sn_body_stride){.inertia = (1 + job.drag * job.tau) / (job.tau * job.tau),
                                .target = state->velocity + body->begin,
-                               .ahead = body->desc->damping / job.tau,
+                               .ahead = state->careful ? 0 : body->desc->damping / job.tau,
                                .base = state->base + body->begin,
                                .ahead_u = state->ahead_u + body->begin};
     set_stiffening(state, body, b, stride->ahead);
@@ -105,20 +114,22 @@ static double total_momentum(const sn_model* model, const sn_state* state) {
 
 void sn_stride_end(const sn_model* model, sn_state* state) {
   stride_job job = {.state = state, .tau = state->tau};
+  bool carried = state->contact.stuck_count > 0;
   sn_parallel_for(state->pool, model->unknown_count, 4096, find_velocity, &job);
+  if (carried) find_carried_velocity(model, state);
   double change = fabs(state->contact.report.push - state->push_before) * state->step_before;
-  state->jolt = change > JOLT * total_momentum(model, state);
+  state->jolt = carried || change > JOLT * total_momentum(model, state);
   state->push_before = state->contact.report.push;
   for (uint32_t b = 0; b < model->body_count; ++b) state->bodies[b].stride = (sn_body_stride){0};
   state->tau = 0;
 }
 
-double sn_stride_kinetic(const sn_model* model, const sn_state* state) {
+double sn_stride_kinetic(const sn_model* model, const double* velocity) {
   double sum = 0;
-  for (uint32_t b = 0; b < model->body_count && state->velocity; ++b) {
+  for (uint32_t b = 0; b < model->body_count && velocity; ++b) {
     const sn_body* body = &model->bodies[b];
     for (uint32_t n = 0; n < body->tree.node_count; ++n) {
-      sn_vec3 v = sn_load3(state->velocity + body->begin + 3 * (size_t)n);
+      sn_vec3 v = sn_load3(velocity + body->begin + 3 * (size_t)n);
       sum += 0.5 * body->node_mass[n] * sn_dot(v, v);
     }
   }

@@ -2,12 +2,14 @@
 
 Copies the scenes into FOLDER, makes their meshes there, runs all of them and prints a line a scene:
 cells, frames, seconds, Newton steps a frame, frames that missed their tolerance, deepest penetration in
-percent of the body's diagonal, smallest det F, energy gained beyond the work in percent of the range of
-energies, change of shape at the end as a part of the diagonal, and what is wrong. What must hold:
+percent of the body's diagonal, smallest det F, energy gained beyond the work and energy that the last resort of
+contact brought in, both in percent of the range of energies, change of shape at the end as a part of the diagonal, and
+what is wrong. What must hold:
 
 - the run ends well, and every number of its statistics is finite;
 - no energy from nowhere: elastic + kinetic + gravity is at most its value at the first frame plus the
-  work done since, within 1 % of the range of energies in the run;
+  work done since, within 1 % of the range of energies in the run; what the last resort of contact brings in
+  ("rescued") is no work, and is at most 1 % of that range itself, however much of it was lost again;
 - where what presses goes away again: 12 frames later nothing touches, and at the end the flesh has its
   shape at rest again, to 1e-3 of its diagonal;
 - where a muscle contracts, the girth around it grows, and where muscles of a character flex, its skin moves.
@@ -35,6 +37,7 @@ RELEASES = {"squash": 29, "belly": 30, "elbow": 54, "knee": 36, "armpit": 44, "t
 APART = 12  # frames after which nothing touches any more
 RECOVERED = 1e-3
 ENERGY_SLACK = 0.01
+RESCUED_SLACK = 0.01
 JITTER = 1e-4
 # Of scenes with a muscle that swells: a frame, a place along x, and by how much the girth there grows at least.
 BULGES = {"flex": (22, 0.14, 0.1)}
@@ -162,7 +165,7 @@ def read_stats(run):
 
 
 def check_energy(lines):
-    """The largest gain beyond the work, as a part of the range of energies."""
+    """The largest gain beyond the work, its frame, and all that was rescued, as parts of the range of energies."""
     def total(line):
         return sum(line["energy"][kind] for kind in ("elastic", "kinetic", "gravity"))
 
@@ -172,7 +175,8 @@ def check_energy(lines):
     for line in lines:
         gain = total(line) - total(first) - (line["energy"]["work"] - first["energy"]["work"])
         worst = max(worst, (gain / size if size > 0 else 0, line["frame"]))
-    return worst
+    rescued = sum(line["energy"]["rescued"] for line in lines)
+    return *worst, rescued / size if size > 0 else 0
 
 
 def shape_error(run, body, rng):
@@ -188,9 +192,11 @@ def judge(name, run, scene):
     bodies = [body["name"] for body in scene["bodies"]]
     size = min(diagonal(read_vertices(run / f"{body}.obj")) for body in bodies)
     wrong, at = [], {line["frame"]: line for line in lines}
-    gain, frame = check_energy(lines)
+    gain, frame, rescued = check_energy(lines)
     if gain > ENERGY_SLACK:
         wrong.append(f"energy grows by {100 * gain:.3g} % at frame {frame}")
+    if rescued > RESCUED_SLACK:
+        wrong.append(f"the last resort of contact brings in {100 * rescued:.3g} % of energy")
     apart, error = RELEASES.get(name, math.inf) + APART, None
     for line in lines:
         if line["frame"] >= apart and line["max_penetration"] > 0:
@@ -212,12 +218,12 @@ def judge(name, run, scene):
         "unconverged": sum(not line["converged"] for line in lines),
         "deepest": 100 * deepest["max_penetration"] / size,
         "min_j": min(line["min_j"] for line in lines),
-        "gain": 100 * gain, "error": error,
+        "gain": 100 * gain, "rescued": 100 * rescued, "error": error,
     }
 
 
 COLUMNS = (("cells", "7d"), ("frames", "7d"), ("seconds", "8.1f"), ("newton", "7.1f"), ("unconverged", "12d"),
-           ("deepest", "8.3f"), ("min_j", "7.2f"), ("gain", "8.3f"), ("error", "9.1e"))
+           ("deepest", "8.3f"), ("min_j", "7.2f"), ("gain", "8.3f"), ("rescued", "8.3f"), ("error", "9.1e"))
 
 
 def title():
