@@ -118,7 +118,8 @@ static bool is_fast(const sn_model* model, const sn_contact_state* state, const 
 bool sn_contacts_rescue(const sn_model* model, sn_state* whole) {
   sn_contact_state* state = &whole->contact;
   const sn_scene* scene = model->scene;
-  if (!model->contact.any || !is_fast(model, state, whole->u)) return false;
+  if (!model->contact.any) return false;
+  if (!whole->still && !is_fast(model, state, whole->u)) return false;
   double start = sn_seconds();
   memset(state->stuck, 0, model->unknown_count / 3);
   uint32_t last = 0;

@@ -15,6 +15,8 @@
 #define CRUSHED 0.005
 // And from which laws that count volumes do not find back by themselves.
 #define TANGLED 0.02
+// Share of its energy that flesh may gain in a step that has to do unsolved.
+#define UNSOLVED_GAIN 0.25
 
 static double gravity_energy(const sn_model* model, const double* u) {
   double sum = 0;
@@ -211,6 +213,11 @@ static sn_status try_pose(const sn_model* model, sn_state* state, double time, d
   return SN_OK;
 }
 
+static void restore_pressures(sn_state* state) {
+  size_t pressures = state->pressure ? state->problem.pressure_count : 0;
+  if (pressures > 0) memcpy(state->pressure, state->pressure_before, pressures * sizeof(float));
+}
+
 // Back to where the step began. What was before that is not known any more.
 static void rewind(const sn_model* model, sn_state* state, double work) {
   sn_vector_copy(state->pool, model->unknown_count, state->u_before, state->u);
@@ -218,21 +225,49 @@ static void rewind(const sn_model* model, sn_state* state, double work) {
     sn_vector_copy(state->pool, model->unknown_count, state->velocity_before, state->velocity);
     state->step_before = 0;
   }
-  size_t pressures = state->pressure ? state->problem.pressure_count : 0;
-  if (pressures > 0) memcpy(state->pressure, state->pressure_before, pressures * sizeof(float));
+  restore_pressures(state);
   state->work = work;
   sn_pose_restore(model, state, state->time_before);
+}
+
+// Elastic, kinetic and of gravity, J.
+static double whole_energy(const sn_model* model, const sn_state* state, const double* u,
+                           const double* velocity) {
+  return elastic_energy(model, state, u) + gravity_energy(model, u) +
+         sn_stride_kinetic(model, velocity);
 }
 
 // What flesh gained in a step at whose end some of it was carried along, beyond the work of all others. Places were
 // set there, not found by forces, so this is nobody's work.
 static double find_rescued(const sn_model* model, const sn_state* state, double work) {
-  double now = elastic_energy(model, state, state->u) + gravity_energy(model, state->u) +
-               sn_stride_kinetic(model, state->velocity);
-  double before = elastic_energy(model, state, state->u_before) +
-                  gravity_energy(model, state->u_before) +
-                  sn_stride_kinetic(model, state->velocity_before);
+  double now = whole_energy(model, state, state->u, state->velocity);
+  double before = whole_energy(model, state, state->u_before, state->velocity_before);
   return fmax(0, now - before - work);
+}
+
+// A step that has to do unsolved and has torn flesh is taken back: everything stays as it was and as fast, but goes with
+// bones as these alone would take it, and with colliders that would go through it; if that strains it less.
+static void stand_still(const sn_model* model, sn_state* state) {
+  size_t count = model->unknown_count;
+  double before = elastic_energy(model, state, state->u_before);
+  double allowed =
+      before + UNSOLVED_GAIN * (before + sn_stride_kinetic(model, state->velocity_before));
+  double found = elastic_energy(model, state, state->u), *kept = state->newton.trial;
+  if (found <= allowed) return;
+  sn_vector_copy(state->pool, count, state->u, kept);
+  for (size_t i = 0; i < count; ++i) {
+    if (!sn_is_held(model->held, i)) state->u[i] = state->u_before[i];
+  }
+  const double* led = sn_pose_lead(model, state);
+  if (led) sn_vector_copy(state->pool, count, led, state->u);
+  state->still = true;
+  sn_contacts_rescue(model, state);
+  state->still = !(elastic_energy(model, state, state->u) >= found);
+  if (state->still) {
+    restore_pressures(state);
+  } else {
+    sn_vector_copy(state->pool, count, kept, state->u);
+  }
 }
 
 // Go on to the pose at `time`; adds up in `stats`. A step that touches something and is far from solved is
@@ -242,6 +277,7 @@ static sn_status solve_pose(const sn_model* model, sn_state* state, double time,
   double from = state->time, work = state->work;
   bool has_past = state->solved && state->u_before;
   bool was_crushed = model->contact.any && inverted_share(model, state, true) > CRUSHED;
+  state->still = false;
   SN_TRY(try_pose(model, state, time, seconds, stats, err));
   bool lost =
       stats->stop != SN_STOP_CONVERGED && stats->residual > LOST && state->contact.set.count > 0;
@@ -254,6 +290,7 @@ static sn_status solve_pose(const sn_model* model, sn_state* state, double time,
     state->careful = false;
     return SN_OK;
   }
+  if (lost && state->careful && state->tau > 0) stand_still(model, state);
   stats->converged = stats->converged && stats->stop == SN_STOP_CONVERGED;
   if (state->tau == 0) sn_free_parts_align(model, state);
   sn_contacts_end(model, state);

@@ -115,7 +115,11 @@ static double total_momentum(const sn_model* model, const sn_state* state) {
 void sn_stride_end(const sn_model* model, sn_state* state) {
   stride_job job = {.state = state, .tau = state->tau};
   bool carried = state->contact.stuck_count > 0;
-  sn_parallel_for(state->pool, model->unknown_count, 4096, find_velocity, &job);
+  if (state->still) {
+    sn_vector_copy(state->pool, model->unknown_count, state->velocity_before, state->velocity);
+  } else {
+    sn_parallel_for(state->pool, model->unknown_count, 4096, find_velocity, &job);
+  }
   if (carried) find_carried_velocity(model, state);
   double change = fabs(state->contact.report.push - state->push_before) * state->step_before;
   state->jolt = carried || change > JOLT * total_momentum(model, state);
