@@ -77,6 +77,8 @@ typedef struct outcome {
   double deepest;    // of the diagonal
   uint32_t crossed;  // points that went from front to back through the collider
   bool swallowed;    // the skin went over the collider's middle, which then was in the flesh
+  double work;       // of the collider, over the energy of the body at its speed
+  double rescued;    // the same of energy brought in by carrying flesh along
   bool passed;       // it has left the middle of the body behind, though it was aimed at it
 } outcome;
 
@@ -135,6 +137,9 @@ static inline outcome shoot(const shot* s, double young) {
   // From the frame of the impact two more.
   for (int frame = 2, left = 9 * PARTS; left > 0 && o.finite; ++frame, --left) {
     sn_frame_stats stats = step(&l, frame);
+    double speed = 24 * s->speed, unit = 0.5 * motion_of(&l, 0).mass * speed * speed;
+    o.work = fmax(o.work, fabs(stats.work) / unit);
+    o.rescued += stats.rescued / unit;
     sn_vec3* now = skin_places(&l, 0);
     sn_vec3 next = sn_madd(s->start, (frame - 1) * s->speed / PARTS, s->way);
     o.finite = state_is_finite(&l);
@@ -170,7 +175,7 @@ static inline outcome shoot(const shot* s, double young) {
 
 typedef struct tally {
   int hits, infinite, deep, passed, swallowed, crossed;
-  double deepest;
+  double deepest, work, rescued;  // the largest
 } tally;
 
 static inline tally shoot_often(int shots, uint64_t seed, double young) {
@@ -187,6 +192,8 @@ static inline tally shoot_often(int shots, uint64_t seed, double young) {
     t.swallowed += o.swallowed;
     t.crossed += crossed;
     t.deepest = fmax(t.deepest, o.deepest);
+    t.work = fmax(t.work, o.work);
+    t.rescued = fmax(t.rescued, o.rescued);
     if (!o.finite || o.deepest > 0.01 || o.swallowed || crossed) {
       print_message(
           "shot %d: %s %.2f body sizes wide at %.2f a frame, deepest %.2f %%, %u points"
@@ -198,8 +205,9 @@ static inline tally shoot_often(int shots, uint64_t seed, double young) {
   }
   print_message(
       "%d shots, %d hits: %d not finite, %d deep (worst %.2f %%), %d with points crossed,"
-      " %d passed, %d swallowed\n",
-      shots, t.hits, t.infinite, t.deep, 100 * t.deepest, t.crossed, t.passed, t.swallowed);
+      " %d passed, %d swallowed; work up to %.2f, rescued up to %.2f\n",
+      shots, t.hits, t.infinite, t.deep, 100 * t.deepest, t.crossed, t.passed, t.swallowed, t.work,
+      t.rescued);
   assert_true(t.hits > shots / 2);
   return t;
 }
