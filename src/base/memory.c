@@ -21,12 +21,14 @@ _Static_assert(sizeof(block_header) <= SN_ALIGNMENT,
 
 static void* default_allocate(void* user, size_t bytes, size_t alignment) {
   (void)user;
-  bool huge = bytes >= 4 * HUGE_PAGE;
+  bool huge = bytes >= HUGE_PAGE;
   if (huge) alignment = HUGE_PAGE;
-  size_t rounded = (bytes + alignment - 1) / alignment * alignment;
-  void* block = rounded < bytes ? NULL : aligned_alloc(alignment, rounded);
+  size_t rounded = (bytes + SN_ALIGNMENT - 1) / SN_ALIGNMENT * SN_ALIGNMENT;
+  void* block = NULL;
+  if (rounded < bytes || posix_memalign(&block, alignment, rounded) != 0) return NULL;
 #ifdef MADV_HUGEPAGE
-  if (block && huge) madvise(block, rounded, MADV_HUGEPAGE);  // a wish: failure changes nothing
+  // A wish: failure changes nothing. Not for what is left over at the end, which would become a whole page.
+  if (huge) madvise(block, rounded / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
 #endif
   return block;
 }
