@@ -191,8 +191,9 @@ typedef struct transfer_job {
   const sn_octree *fine, *coarse;
   uint64_t* codes;  // of the coarse cells
   sn_transfer* transfer;
-  uint32_t* cells;   // of each fine node, a coarse cell that has it in or on it (fine nodes)
-  uint32_t* places;  // of each piece and coarse node: entries, then where the next goes
+  uint32_t* cells;        // of each fine node, a coarse cell that has it in or on it (fine nodes)
+  uint8_t (*weights)[8];  // of that cell's nodes, in 64ths (fine nodes)
+  uint32_t* places;       // of each piece and coarse node: entries, then where the next goes
 } transfer_job;
 
 // A coarse cell that has the place in or on it: all such cells agree on the value there. `near` is
@@ -251,7 +252,7 @@ static void count_rows(void* ctx, size_t begin, size_t end) {
     sn_octant place = job->fine->nodes[n];
     cell = cell_at(job, cell, place);
     SN_ASSERT(cell != SN_NO_CELL);
-    uint8_t weights[8];
+    uint8_t* weights = job->weights[n];
     weigh(job->coarse, cell, place, weights);
     uint32_t count = 0;
     for (int c = 0; c < 8; ++c) count += weights[c] != 0;
@@ -264,8 +265,7 @@ static void fill_rows(void* ctx, size_t begin, size_t end) {
   const transfer_job* job = ctx;
   sn_transfer* t = job->transfer;
   for (size_t n = begin; n < end; ++n) {
-    uint8_t weights[8];
-    weigh(job->coarse, job->cells[n], job->fine->nodes[n], weights);
+    const uint8_t* weights = job->weights[n];
     uint32_t at = t->fine_starts[n];
     for (int c = 0; c < 8; ++c) {
       if (weights[c] == 0) continue;
@@ -352,6 +352,7 @@ static sn_status build_rows(transfer_job* job, sn_pool* pool, sn_arena* arena, s
   sn_transfer* t = job->transfer;
   SN_TRY(SN_ARENA_NEW(arena, (size_t)t->fine_count + 1, &t->fine_starts, err));
   SN_TRY(SN_ARENA_RAW(scratch, t->fine_count, &job->cells, err));
+  SN_TRY(SN_ARENA_RAW(scratch, t->fine_count, &job->weights, err));
   sn_parallel_for(pool, t->fine_count, 256, count_rows, job);
   uint32_t entries = sn_parallel_starts(pool, t->fine_starts, (size_t)t->fine_count + 1);
   SN_TRY(SN_ARENA_RAW(arena, entries, &t->coarse_nodes, err));

@@ -106,6 +106,10 @@ typedef struct sn_corners {
 
 static inline sn_corners sn_octree_corners(const sn_octree* tree, uint32_t cell) {
   sn_corners corners;
+  if (tree->conforming) {
+    for (int c = 0; c < 8; ++c) corners.nodes[c] = tree->conforming[8 * (size_t)cell + (size_t)c];
+    return corners;
+  }
   for (int c = 0; c < 8; ++c) corners.nodes[c] = sn_octree_corner(tree, cell, c);
   return corners;
 }

@@ -176,9 +176,11 @@ static local_cell parent_of(local_cell o) {
 
 static int code_of(int x, int y, int z) { return SPREAD[x] | SPREAD[y] << 1 | SPREAD[z] << 2; }
 
-static int corner_code(local_cell o, int corner) {
-  return code_of(o.x + (corner & 1 ? o.size : 0), o.y + (corner >> 1 & 1 ? o.size : 0),
-                 o.z + (corner >> 2 & 1 ? o.size : 0));
+// The codes of a cell's corners.
+static void corner_codes(local_cell o, int codes[8]) {
+  int x[2] = {SPREAD[o.x], SPREAD[o.x + o.size]}, y[2] = {SPREAD[o.y], SPREAD[o.y + o.size]},
+      z[2] = {SPREAD[o.z], SPREAD[o.z + o.size]};
+  for (int c = 0; c < 8; ++c) codes[c] = x[c & 1] | y[c >> 1 & 1] << 1 | z[c >> 2] << 2;
 }
 
 static void set_bit(uint64_t* words, int code) { words[code >> 6 & 63] |= 1ull << (code & 63); }
@@ -186,10 +188,9 @@ static void set_bit(uint64_t* words, int code) { words[code >> 6 & 63] |= 1ull <
 // ---- Marking
 
 static void mark_cell(const run* r, local_cell o) {
-  for (int c = 0; c < 8; ++c) {
-    int code = corner_code(o, c);
-    set_bit(r->blocks[code >> 12]->corners, code);
-  }
+  int codes[8];
+  corner_codes(o, codes);
+  for (int c = 0; c < 8; ++c) set_bit(r->blocks[codes[c] >> 12]->corners, codes[c]);
   int half = o.size / 2;
   if (half == 0) return;  // no smaller cell can have a corner on it
   for (int n = 0; n < 27; ++n) {
@@ -288,31 +289,30 @@ static void write_nodes(void* context, size_t begin, size_t end) {
   }
 }
 
-static void set_corner(sn_octree* tree, uint32_t cell, int corner, bool hangs, uint32_t node) {
-  SN_ASSERT(node != UINT32_MAX);
-  if (corner == 0) tree->hanging[cell] = 0;
-  tree->hanging[cell] |= (uint8_t)(hangs << corner);
-  tree->conforming[8 * (size_t)cell + corner] = node;
+// Where a corner hangs, the parent's corner of the same number stands for it.
+static void connect_cell(const numbering* job, const run* r, uint32_t cell) {
+  local_cell o = get_local(job, r, job->tree->cells[cell]);
+  uint32_t* nodes = job->tree->conforming + 8 * (size_t)cell;
+  int codes[8], hanging = 0;
+  corner_codes(o, codes);
+  for (int c = 0; c < 8; ++c) {
+    nodes[c] = node_at(r->blocks[codes[c] >> 12], codes[c]);
+    hanging |= (nodes[c] == UINT32_MAX) << c;
+  }
+  job->tree->hanging[cell] = (uint8_t)hanging;
+  if (hanging == 0) return;
+  corner_codes(parent_of(o), codes);
+  for (int c = 0; c < 8; ++c) {
+    if (hanging >> c & 1) nodes[c] = node_at(r->blocks[codes[c] >> 12], codes[c]);
+    SN_ASSERT(nodes[c] != UINT32_MAX);
+  }
 }
 
-// Where a corner hangs, the parent's corner of the same number stands for it.
 static void connect_runs(void* context, size_t begin, size_t end) {
   const numbering* job = context;
   for (size_t i = begin; i < end; ++i) {
     run r = get_run(job, i);
-    for (uint32_t e = r.begin; e < r.end; ++e) {
-      local_cell o = get_local(job, &r, job->tree->cells[e]);
-      for (int c = 0; c < 8; ++c) {
-        int code = corner_code(o, c);
-        uint32_t node = node_at(r.blocks[code >> 12], code);
-        bool hangs = node == UINT32_MAX;
-        if (hangs) {
-          code = corner_code(parent_of(o), c);
-          node = node_at(r.blocks[code >> 12], code);
-        }
-        set_corner(job->tree, e, c, hangs, node);
-      }
-    }
+    for (uint32_t e = r.begin; e < r.end; ++e) connect_cell(job, &r, e);
   }
 }
 
@@ -329,12 +329,17 @@ static void connect_large(void* context, size_t begin, size_t end) {
   const numbering* job = context;
   for (size_t e = begin; e < end; ++e) {
     sn_octant cell = job->tree->cells[e];
-    for (int c = 0; is_large(job, cell) && c < 8; ++c) {
+    if (!is_large(job, cell)) continue;
+    int hanging = 0;
+    for (int c = 0; c < 8; ++c) {
       uint32_t node = node_at_corner(job, cell, c);
       bool hangs = node == UINT32_MAX;
       if (hangs) node = node_at_corner(job, sn_octant_parent(cell), c);
-      set_corner(job->tree, (uint32_t)e, c, hangs, node);
+      SN_ASSERT(node != UINT32_MAX);
+      hanging |= hangs << c;
+      job->tree->conforming[8 * e + (size_t)c] = node;
     }
+    job->tree->hanging[e] = (uint8_t)hanging;
   }
 }
 
