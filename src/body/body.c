@@ -100,26 +100,91 @@ static sn_status build_tree(const sn_octree_input* input, sn_pool* pool, sn_aren
   }
 }
 
-// Cells that the skin cuts weigh what is in them.
-// @param densities of the cells; NULL: all have that of the description
-static sn_status set_mass(const double* densities, sn_arena* arena, sn_body* body, sn_error* err) {
-  const sn_octree* tree = &body->tree;
-  SN_TRY(SN_ARENA_NEW(arena, tree->node_count, &body->node_mass, err));
-  for (uint32_t e = 0; e < tree->cell_count; ++e) {
-    double density = densities ? densities[e] : body->desc->density;
-    // An eighth of the cell's mass to each corner, from the hanging ones on to the nodes.
-    double h = sn_octree_edge(tree, e), volume = h * h * h * body->fill[e], corner[8], node[8];
-    bool cut = sn_body_cut_masses(body, e, corner);
-    for (int c = 0; c < 8; ++c) corner[c] = density * (cut ? h * h * h * corner[c] : volume / 8);
-    body->filled_volume += volume;
-    const double* shares = corner;
-    if (tree->hanging[e]) {
-      sn_cell_corner_to_conform(sn_flesh_shape(tree, e), corner, node);
-      shares = node;
+// Every node adds up what its cells weigh in their order. So that several threads can do so, each takes
+// nodes of its own, and looks only at blocks of cells that have some of them.
+#define MASS_PIECES 16
+#define MASS_CELLS 32
+
+typedef struct mass_job {
+  sn_body* body;
+  const double* densities;  // of the cells; NULL: all have that of the description
+  uint32_t (*spans)[2];     // lowest and highest node of each block of cells
+} mass_job;
+
+static uint32_t mass_block_end(const mass_job* job, size_t block) {
+  size_t end = (block + 1) * MASS_CELLS, count = job->body->tree.cell_count;
+  return (uint32_t)(end < count ? end : count);
+}
+
+static void find_spans(void* ctx, size_t begin, size_t end) {
+  const mass_job* job = ctx;
+  for (size_t block = begin; block < end; ++block) {
+    uint32_t low = UINT32_MAX, high = 0;
+    for (uint32_t e = (uint32_t)block * MASS_CELLS; e < mass_block_end(job, block); ++e) {
+      sn_corners at = sn_octree_corners(&job->body->tree, e);
+      for (int c = 0; c < 8; ++c) {
+        low = at.nodes[c] < low ? at.nodes[c] : low;
+        high = at.nodes[c] > high ? at.nodes[c] : high;
+      }
     }
-    sn_corners at = sn_octree_corners(tree, e);
-    for (int c = 0; c < 8; ++c) body->node_mass[at.nodes[c]] += shares[c];
+    job->spans[block][0] = low;
+    job->spans[block][1] = high;
   }
+}
+
+static double cell_volume(const sn_body* body, uint32_t cell) {
+  double h = sn_octree_edge(&body->tree, cell);
+  return h * h * h * body->fill[cell];
+}
+
+// An eighth of the cell's mass to each corner, from the hanging ones on to the nodes. Cells that the skin
+// cuts weigh what is in them.
+static void share_mass(const mass_job* job, uint32_t e, double shares[8]) {
+  const sn_body* body = job->body;
+  double density = job->densities ? job->densities[e] : body->desc->density;
+  double h = sn_octree_edge(&body->tree, e), volume = cell_volume(body, e), corner[8];
+  bool cut = sn_body_cut_masses(body, e, corner);
+  for (int c = 0; c < 8; ++c) {
+    shares[c] = corner[c] = density * (cut ? h * h * h * corner[c] : volume / 8);
+  }
+  if (body->tree.hanging[e]) {
+    sn_cell_corner_to_conform(sn_flesh_shape(&body->tree, e), corner, shares);
+  }
+}
+
+static void add_masses(void* ctx, size_t begin, size_t end) {
+  const mass_job* job = ctx;
+  const sn_octree* tree = &job->body->tree;
+  size_t nodes = tree->node_count, blocks = (tree->cell_count + MASS_CELLS - 1) / MASS_CELLS;
+  uint32_t first = (uint32_t)(nodes * begin / MASS_PIECES);
+  uint32_t last = (uint32_t)(nodes * end / MASS_PIECES);
+  for (size_t block = 0; block < blocks; ++block) {
+    if (job->spans[block][1] < first || job->spans[block][0] >= last) continue;
+    for (uint32_t e = (uint32_t)block * MASS_CELLS; e < mass_block_end(job, block); ++e) {
+      sn_corners at = sn_octree_corners(tree, e);
+      bool any = false;
+      for (int c = 0; c < 8; ++c) any = any || (at.nodes[c] >= first && at.nodes[c] < last);
+      if (!any) continue;
+      double shares[8];
+      share_mass(job, e, shares);
+      for (int c = 0; c < 8; ++c) {
+        bool mine = at.nodes[c] >= first && at.nodes[c] < last;
+        if (mine) job->body->node_mass[at.nodes[c]] += shares[c];
+      }
+    }
+  }
+}
+
+static sn_status set_mass(const double* densities, sn_pool* pool, sn_arena* arena,
+                          sn_arena* scratch, sn_body* body, sn_error* err) {
+  const sn_octree* tree = &body->tree;
+  mass_job job = {.body = body, .densities = densities};
+  size_t blocks = ((size_t)tree->cell_count + MASS_CELLS - 1) / MASS_CELLS;
+  SN_TRY(SN_ARENA_NEW(arena, tree->node_count, &body->node_mass, err));
+  SN_TRY(SN_ARENA_RAW(scratch, blocks, &job.spans, err));
+  sn_parallel_for(pool, blocks, 8, find_spans, &job);
+  sn_parallel_for(pool, MASS_PIECES, 1, add_masses, &job);
+  for (uint32_t e = 0; e < tree->cell_count; ++e) body->filled_volume += cell_volume(body, e);
   return SN_OK;
 }
 
@@ -234,24 +299,16 @@ static sn_status build_cells(const sn_scene* scene, uint32_t index, const sn_bon
   return SN_OK;
 }
 
-// The cells and their families, which then know the nodes of the cells.
+// The cells and their families.
 static sn_status build_grid(const sn_scene* scene, uint32_t index, const sn_bone* bones,
-                            sn_pool* pool, sn_arena* arena, sn_arena* scratch, sn_body* body,
-                            const sn_surface* regions, sn_error* err) {
-  sn_arena* corners;
+                            sn_pool* pool, sn_arena* arena, sn_arena* corners, sn_arena* scratch,
+                            sn_body* body, const sn_surface* regions, sn_error* err) {
   size_t held = sn_arena_bytes(arena);
-  SN_TRY(sn_arena_create(&corners, err));
-  sn_arena_set_pool(corners, pool);
-  sn_status status =
-      build_cells(scene, index, bones, pool, arena, corners, scratch, body, regions, err);
+  SN_TRY(build_cells(scene, index, bones, pool, arena, corners, scratch, body, regions, err));
   body->tree_bytes = sn_arena_lap(arena, &held);
-  if (status == SN_OK) {
-    status = sn_families_build(&body->tree, pool, arena, scratch, &body->families, err);
-    body->family_bytes = sn_arena_lap(arena, &held);
-  }
-  sn_octree_use_families(&body->tree, &body->families);
-  sn_arena_destroy(corners);
-  return status;
+  SN_TRY(sn_families_build(&body->tree, pool, arena, scratch, &body->families, err));
+  body->family_bytes = sn_arena_lap(arena, &held);
+  return SN_OK;
 }
 
 static sn_status build_embedding(sn_pool* pool, sn_arena* arena, sn_arena* scratch, sn_body* body,
@@ -265,8 +322,9 @@ static sn_status build_embedding(sn_pool* pool, sn_arena* arena, sn_arena* scrat
   return sn_smooth_skin_build(&body->tree, pool, arena, scratch, &body->smooth, err);
 }
 
-sn_status sn_body_build(const sn_scene* scene, uint32_t index, const sn_bone* bones, sn_pool* pool,
-                        sn_arena* arena, sn_arena* scratch, sn_body* body, sn_error* err) {
+static sn_status build_body(const sn_scene* scene, uint32_t index, const sn_bone* bones,
+                            sn_pool* pool, sn_arena* arena, sn_arena* corners, sn_arena* scratch,
+                            sn_body* body, sn_error* err) {
   const sn_body_desc* desc = &scene->bodies[index];
   *body = (sn_body){.desc = desc};
   size_t held = sn_arena_bytes(arena);
@@ -280,7 +338,8 @@ sn_status sn_body_build(const sn_scene* scene, uint32_t index, const sn_bone* bo
   sn_surface* regions;
   SN_TRY(sn_body_prepare_regions(desc, arena, scratch, &regions, err));
   body->surface_bytes += sn_arena_lap(arena, &held);
-  SN_TRY(build_grid(scene, index, bones, pool, arena, scratch, body, regions, err));
+  SN_TRY(build_grid(scene, index, bones, pool, arena, corners, scratch, body, regions, err));
+
   sn_arena_lap(arena, &held);
   if (desc->quadrature == 2) SN_TRY(cut_cells(pool, arena, scratch, body, err));
   if (desc->quadrature == 8) SN_TRY(sn_body_gauss(arena, scratch, body, err));
@@ -288,12 +347,26 @@ sn_status sn_body_build(const sn_scene* scene, uint32_t index, const sn_bone* bo
   SN_TRY(
       sn_body_lay_tissue(body, index, regions, body->fill, pool, arena, scratch, &densities, err));
   make_flesh(body);
-  SN_TRY(set_mass(densities, arena, body, err));
+
+  SN_TRY(set_mass(densities, pool, arena, scratch, body, err));
+
   SN_TRY(sn_muscles_build(&body->tree, bones, pool, arena, scratch, &body->muscles, err));
   body->material_bytes = sn_arena_lap(arena, &held);
   SN_TRY(build_embedding(pool, arena, scratch, body, err));
   body->surface_bytes += sn_arena_lap(arena, &held);
   return SN_OK;
+}
+
+sn_status sn_body_build(const sn_scene* scene, uint32_t index, const sn_bone* bones, sn_pool* pool,
+                        sn_arena* arena, sn_arena* scratch, sn_body* body, sn_error* err) {
+  sn_arena* corners;
+  SN_TRY(sn_arena_create(&corners, err));
+  sn_arena_set_pool(corners, pool);
+  sn_status status = build_body(scene, index, bones, pool, arena, corners, scratch, body, err);
+  // From here on the families know the nodes of the cells.
+  sn_octree_use_families(&body->tree, &body->families);
+  sn_arena_destroy(corners);
+  return status;
 }
 
 sn_vec3 sn_body_vertex_show(const sn_body* body, const double* u, const double* slopes, size_t v) {

@@ -71,6 +71,23 @@ static void choose_by_place(void* ctx, size_t begin, size_t end) {
   }
 }
 
+// The same for nodes in a box, of which a scene may have many: along each axis a place is in it or not
+// whatever the others are.
+static void choose_nodes_in_box(void* ctx, size_t begin, size_t end) {
+  const choice* c = ctx;
+  const sn_octree* tree = &c->body->tree;
+  double slack = SLACK * tree->cell;
+  sn_vec3 margin = sn_v3(slack, slack, slack);
+  sn_vec3 low = sn_sub(c->where->box.lo, margin), high = sn_add(c->where->box.hi, margin);
+  for (size_t n = begin; n < end; ++n) {
+    sn_octant o = tree->nodes[n];
+    double x = tree->origin.x + tree->cell * o.x, y = tree->origin.y + tree->cell * o.y,
+           z = tree->origin.z + tree->cell * o.z;
+    c->chosen[n] = (uint8_t)((x >= low.x) & (x <= high.x) & (y >= low.y) & (y <= high.y) &
+                             (z >= low.z) & (z <= high.z));
+  }
+}
+
 static const sn_mesh_group* find_group(const sn_mesh* mesh, const char* name) {
   for (uint32_t g = 0; g < mesh->group_count; ++g) {
     if (strcmp(mesh->groups[g].name, name) == 0) return &mesh->groups[g];
@@ -171,6 +188,8 @@ static sn_status choose(attach_ctx* ctx, choice* c, size_t* found, sn_error* err
     if (group) SN_TRY(sample_skin(ctx, group, choose_sample, c, err));
   } else if (c->where->kind == SN_WHERE_MAP) {
     choose_by_map(c);
+  } else if (c->where->kind == SN_WHERE_BOX && !c->of_cells) {
+    sn_parallel_for(ctx->pool, count, 4096, choose_nodes_in_box, c);
   } else {
     sn_parallel_for(ctx->pool, count, 64, choose_by_place, c);
   }
@@ -268,28 +287,86 @@ static sn_status make_ties(attach_ctx* ctx, sn_error* err) {
   return SN_OK;
 }
 
-// An entry for each fixed[] that owns an axis of the node; only counted while there is no room for them.
-static void add_held_node(sn_body* body, uint32_t node, const uint32_t owner[3]) {
-  if (owner[0] || owner[1] || owner[2]) body->held_node_count++;
+// Nodes are counted and listed in blocks, each of which knows where its entries go.
+#define HOLD_BLOCK 4096
+
+typedef struct held_counts {
+  uint32_t entries, nodes, unknowns;
+} held_counts;
+
+typedef struct hold_job {
+  sn_body* body;
+  uint32_t* owner;        // fixed[] index + 1 (3 x node_count)
+  const uint8_t* chosen;  // nodes that
+  uint32_t fixed;         // means,
+  uint8_t free_axes;      // and the axes that it leaves alone
+  size_t block_size;
+  held_counts counts[SN_MAX_BLOCKS];
+} hold_job;
+
+// An axis of a node belongs to the first of fixed[] that means it.
+static void claim_nodes(void* context, size_t begin, size_t end) {
+  const hold_job* job = context;
+  for (size_t n = begin; n < end; ++n) {
+    if (!job->chosen[n]) continue;
+    uint32_t* owner = job->owner + 3 * n;
+    for (int k = 0; k < 3; ++k) {
+      if (!(job->free_axes >> k & 1) && !owner[k]) owner[k] = job->fixed + 1;
+    }
+  }
+}
+
+// An entry for each fixed[] that owns an axis of the node. @param held NULL: only count
+static void add_held_node(uint32_t node, const uint32_t owner[3], sn_held_node* held,
+                          held_counts* counts) {
+  if (!(owner[0] || owner[1] || owner[2])) return;
+  counts->nodes++;
   for (int k = 0; k < 3; ++k) {
     if (!owner[k]) continue;
-    body->held_unknown_count++;
+    counts->unknowns++;
     bool first = !(k > 0 && owner[0] == owner[k]) && !(k > 1 && owner[1] == owner[k]);
     if (!first) continue;
     uint8_t free_axes = 0;
     for (int i = 0; i < 3; ++i) free_axes |= (uint8_t)((owner[i] != owner[k]) << i);
-    if (body->held) {
-      body->held[body->held_count] = (sn_held_node){node, owner[k] - 1, free_axes, SN_NO_RIDER};
-    }
-    body->held_count++;
+    if (held) held[counts->entries] = (sn_held_node){node, owner[k] - 1, free_axes, SN_NO_RIDER};
+    counts->entries++;
+  }
+}
+
+static void count_held(void* context, size_t begin, size_t end) {
+  hold_job* job = context;
+  held_counts counts = {0};
+  for (size_t n = begin; n < end; ++n) {
+    add_held_node((uint32_t)n, job->owner + 3 * n, NULL, &counts);
+  }
+  job->counts[begin / job->block_size] = counts;
+}
+
+static void list_held(void* context, size_t begin, size_t end) {
+  hold_job* job = context;
+  held_counts counts = job->counts[begin / job->block_size];
+  for (size_t n = begin; n < end; ++n) {
+    add_held_node((uint32_t)n, job->owner + 3 * n, job->body->held, &counts);
+  }
+}
+
+// Counts of the blocks become starts; the body has their sum.
+static void add_up_held(hold_job* job) {
+  sn_body* body = job->body;
+  for (size_t b = 0; b * job->block_size < body->tree.node_count; ++b) {
+    held_counts counts = job->counts[b];
+    job->counts[b] = (held_counts){.entries = body->held_count};
+    body->held_count += counts.entries;
+    body->held_node_count += counts.nodes;
+    body->held_unknown_count += counts.unknowns;
   }
 }
 
 static sn_status hold_nodes(attach_ctx* ctx, sn_error* err) {
   sn_body* body = ctx->body;
   uint32_t nodes = body->tree.node_count;
-  uint32_t* owner;  // fixed[] index + 1 (3 x node_count)
-  SN_TRY(SN_ARENA_NEW(ctx->scratch, 3 * (size_t)nodes, &owner, err));
+  hold_job job = {.body = body, .block_size = sn_block_size(nodes, HOLD_BLOCK)};
+  SN_TRY(SN_ARENA_NEW(ctx->scratch, 3 * (size_t)nodes, &job.owner, err));
   for (uint32_t i = 0; i < ctx->scene->fixed_count; ++i) {
     const sn_fixed_desc* desc = &ctx->scene->fixed[i];
     if (desc->body != ctx->index) continue;
@@ -303,16 +380,16 @@ static sn_status hold_nodes(attach_ctx* ctx, sn_error* err) {
         "fixed[%u].where: holds no node of body \"%s\"; expected a region that reaches into the "
         "body (its cells are %g m wide)",
         i, body->desc->name, body->tree.cell);
-    for (size_t k = 0; k < 3 * (size_t)nodes; ++k) {
-      bool wanted = c.chosen[k / 3] && !(desc->axes >> k % 3 & 1);
-      if (wanted && !owner[k]) owner[k] = i + 1;
-    }
+    job.chosen = c.chosen;
+    job.fixed = i;
+    job.free_axes = (uint8_t)desc->axes;
+    sn_parallel_for(ctx->pool, nodes, HOLD_BLOCK, claim_nodes, &job);
     sn_arena_release(ctx->scratch, mark);
   }
-  for (uint32_t n = 0; n < nodes; ++n) add_held_node(body, n, owner + 3 * (size_t)n);
+  sn_parallel_for(ctx->pool, nodes, HOLD_BLOCK, count_held, &job);
+  add_up_held(&job);
   SN_TRY(SN_ARENA_NEW(ctx->arena, body->held_count, &body->held, err));
-  body->held_count = body->held_node_count = body->held_unknown_count = 0;
-  for (uint32_t n = 0; n < nodes; ++n) add_held_node(body, n, owner + 3 * (size_t)n);
+  sn_parallel_for(ctx->pool, nodes, HOLD_BLOCK, list_held, &job);
   return SN_OK;
 }
 
@@ -436,30 +513,91 @@ static uint32_t find_root(uint32_t* parent, uint32_t n) {
   return n;
 }
 
+// The smaller of two roots stands for both.
+static void unite(uint32_t* parent, uint32_t a, uint32_t b) {
+  if (parent[a] == parent[b]) return;
+  a = find_root(parent, a);
+  b = find_root(parent, b);
+  if (a < b) parent[b] = a;
+  if (b < a) parent[a] = b;
+}
+
+// All cells of a family have its centre, where nothing hangs: so its nodes are in one part. A chunk of
+// families joins its own nodes; what it shares with others waits until all have done so.
+typedef struct part_job {
+  const sn_families* families;
+  uint32_t* parent;  // a node of the same part, not above this one (node_count)
+  uint32_t* links;   // of each chunk's node in its halo, another node of the same part (slots)
+} part_job;
+
+// Local numbers of a chunk's nodes become connected by its families.
+static void unite_families(const sn_families* f, uint32_t chunk, uint32_t* local_parent) {
+  uint32_t count = f->node_starts[chunk + 1] - f->node_starts[chunk];
+  uint32_t first = chunk * SN_CHUNK_PACKETS, last = first + SN_CHUNK_PACKETS;
+  if (last > f->packet_count) last = f->packet_count;
+  for (uint32_t i = 0; i < count; ++i) local_parent[i] = i;
+  for (uint32_t packet = first; packet < last; ++packet) {
+    const uint16_t* points = f->local + (size_t)packet * SN_FAMILY_POINTS * SN_FAMILY_LANES;
+    const uint16_t* centres = points + sn_family_point(1, 1, 1) * SN_FAMILY_LANES;
+    for (int i = 0; i < SN_FAMILY_POINTS * SN_FAMILY_LANES; ++i) {
+      if (points[i] == count) continue;  // no node
+      unite(local_parent, centres[i % SN_FAMILY_LANES], points[i]);
+    }
+  }
+}
+
+static void unite_chunks(void* context, size_t begin, size_t end) {
+  const part_job* job = context;
+  const sn_families* f = job->families;
+  for (uint32_t chunk = (uint32_t)begin; chunk < end; ++chunk) {
+    uint32_t local_parent[SN_CHUNK_MAX_NODES], lowest[SN_CHUNK_MAX_NODES];
+    const uint32_t* nodes = f->chunk_nodes + f->node_starts[chunk];
+    uint32_t own = f->own_counts[chunk], count = f->node_starts[chunk + 1] - f->node_starts[chunk];
+    unite_families(f, chunk, local_parent);
+    // The lowest own node of each set; own nodes have the lower numbers, and so the roots.
+    memset(lowest, 0xff, own * sizeof *lowest);
+    for (uint32_t i = 0; i < own; ++i) {
+      uint32_t* least = &lowest[find_root(local_parent, i)];
+      if (nodes[i] < *least) *least = nodes[i];
+    }
+    for (uint32_t i = 0; i < own; ++i) {
+      job->parent[nodes[i]] = lowest[find_root(local_parent, i)];
+    }
+    for (uint32_t i = own; i < count; ++i) {
+      uint32_t root = find_root(local_parent, i);
+      job->links[f->slot_starts[chunk] + (i - own)] = root < own ? lowest[root] : nodes[root];
+    }
+  }
+}
+
+// Part of each node, numbered by their first nodes. Returns how many there are.
+static uint32_t number_parts(uint32_t node_count, uint32_t* parent, uint32_t* parts) {
+  uint32_t count = 0;
+  for (uint32_t n = 0; n < node_count; ++n) {
+    uint32_t root = find_root(parent, n);
+    parts[n] = root == n ? count++ : parts[root];
+  }
+  return count;
+}
+
 // Nodes that cells connect form a part. Parts are numbered by their first node.
 static sn_status find_parts(attach_ctx* ctx, sn_error* err) {
   sn_body* body = ctx->body;
   const sn_octree* tree = &body->tree;
-  uint32_t *parent, *parts;
-  SN_TRY(SN_ARENA_RAW(ctx->scratch, tree->node_count, &parent, err));
+  const sn_families* f = &body->families;
+  part_job job = {.families = f};
+  uint32_t* parts;
+  SN_TRY(SN_ARENA_RAW(ctx->scratch, tree->node_count, &job.parent, err));
+  SN_TRY(SN_ARENA_RAW(ctx->scratch, sn_families_slot_count(f), &job.links, err));
   SN_TRY(SN_ARENA_RAW(ctx->scratch, tree->node_count, &parts, err));
-  for (uint32_t n = 0; n < tree->node_count; ++n) parent[n] = n;
-  for (uint32_t e = 0; e < tree->cell_count; ++e) {
-    sn_corners at = sn_octree_corners(tree, e);
-    const uint32_t* nodes = at.nodes;
-    uint32_t a = find_root(parent, nodes[0]);
-    for (int c = 1; c < 8; ++c) {
-      if (parent[nodes[c]] == a) continue;
-      uint32_t b = find_root(parent, nodes[c]);
-      if (a == b) continue;
-      parent[a > b ? a : b] = a > b ? b : a;
-      if (b < a) a = b;
-    }
+  sn_parallel_for(ctx->pool, f->chunk_count, 1, unite_chunks, &job);
+  for (uint32_t chunk = 0; chunk < f->chunk_count; ++chunk) {
+    const uint32_t* halo = f->chunk_nodes + f->node_starts[chunk] + f->own_counts[chunk];
+    const uint32_t* links = job.links + f->slot_starts[chunk];
+    uint32_t count = f->slot_starts[chunk + 1] - f->slot_starts[chunk];
+    for (uint32_t i = 0; i < count; ++i) unite(job.parent, halo[i], links[i]);
   }
-  for (uint32_t n = 0; n < tree->node_count; ++n) {
-    uint32_t root = find_root(parent, n);
-    parts[n] = root == n ? body->part_count++ : parts[root];
-  }
+  body->part_count = number_parts(tree->node_count, job.parent, parts);
   if (body->part_count > 1) {
     SN_TRY(SN_ARENA_RAW(ctx->arena, tree->node_count, &body->node_parts, err));
     memcpy(body->node_parts, parts, tree->node_count * sizeof *parts);
