@@ -16,15 +16,17 @@ static void sum_diagonals(sn_state* state, double* sum) {
 static void update(void* ctx, sn_pool* pool, sn_fit fit) {
   sn_state* state = ctx;
   double* sum = state->newton.step;  // not in use while a step is prepared
+  void* narrow = sum;
+  float* narrow_sum = narrow;
   sn_cg_work cg = sn_newton_cg_work(state->problem.unknown_count, &state->newton);
   sum_diagonals(state, sum);
   for (uint32_t b = 0; b < state->multigrid_count; ++b) {
     sn_body_multigrid* m = &state->multigrids[b];
     sn_mg_level* finest = &m->levels[0];
     m->rests = !state->by_macroblocks;
-    finest->b = cg.direction + m->body->begin;       // not in use yet, and
-    finest->x = cg.preconditioned + m->body->begin;  // neither
+    finest->b = cg.direction + m->body->begin;  // not in use yet
     sn_vector_narrow(pool, finest->unknown_count, 1, sum + m->body->begin, finest->springs);
+    finest->x = narrow_sum + m->body->begin;  // over sums of bodies that have been here
     if (state->contact.model->contact.any) sn_contact_levels_update(&state->contact_levels[b]);
     if (m->body->muscles.count > 0) sn_muscle_levels_update(&state->muscle_levels[b], pool);
     sn_body_multigrid_update(m, pool, fit);

@@ -102,7 +102,7 @@ for name in PLOTS:
 
 # size limit: left out with a reason
 result = bench("character", "spike", "--max-elements", "1000")
-expect(result.returncode == 0 and result.stdout == "" and result.stderr.count("--max-elements") == 2, result.stderr)
+expect(result.returncode == 0 and result.stdout == "" and result.stderr.count("--max-elements") == 3, result.stderr)
 
 # what a program alone in its folder cannot run is reported as missing, not as an error
 shutil.copy(SINEW, FOLDER / "alone")
