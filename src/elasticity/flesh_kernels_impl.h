@@ -248,7 +248,7 @@ __attribute__((always_inline)) static inline double evaluate_packet(
   sn_wide_d own = sn_wide_set_d(1 / work->stiffening);
   memcpy(h, f->edges + (size_t)packet * LANES, sizeof h);
   for (int side = 0; side < 2; ++side) {
-    load_lattice_d(f, packet, side * SN_LANES_d, in, v[side], out ? sums[side] : NULL);
+    load_lattice_d(f, packet, side * SN_LANES_d, in, v[side], sums[side]);
   }
   for (sn_family_row row = sn_family_first(f, packet); row.child < 8; row = sn_family_next(row)) {
     const float* tangent = tangent_of(work, row.at);
