@@ -9,7 +9,7 @@
 #include "solve/vector.h"
 
 #define MIN_BLOCK 6144  // items; a multiple of 3
-#define LANCZOS_STEPS 6
+#define LANCZOS_STEPS 8
 // Chebyshev's polynomials grow fast beyond the largest eigenvalue: there the search goes on, up to so
 // many steps, while what is found still grows by more than this share. Modes at few places, such as those
 // of stiffer cells along a wall, are found late.
