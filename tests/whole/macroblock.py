@@ -1,6 +1,6 @@
 """macroblock.py SINEW SHAPES ASSETS FOLDER [--pictures]: the scenes of Mitchell et al. (2016) with `"linear": "macroblock"`.
 
-A sheet under nine balls, a ball against a face, the armadillo with held nodes that move, a human with a captured walk:
+A sheet under nine balls, the armadillo with held nodes that move, a human with a captured walk:
 each without inertia and by backward Euler, and the armadillo of every material. A run must end well, with every frame
 within its tolerance; on the armadillo the result is that of multigrid. With --pictures FOLDER/NAME.png shows the last frame of each.
 """
