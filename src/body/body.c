@@ -292,7 +292,7 @@ static sn_status build_cells(const sn_scene* scene, uint32_t index, const sn_bon
 
   double* shares;
   SN_TRY(SN_ARENA_RAW(scratch, body->tree.cell_count, &shares, err));
-  SN_TRY(sn_octree_fill_unbounded(&body->tree, &body->surface, pool, scratch, shares, err));
+  SN_TRY(sn_octree_fill_unbounded(&body->tree, &body->bvh, pool, scratch, shares, err));
   SN_TRY(drop_thin_cells(pool, arena, corners, scratch, shares, body, err));
   SN_TRY(SN_ARENA_RAW(arena, body->tree.cell_count, &body->fill, err));
   for (uint32_t e = 0; e < body->tree.cell_count; ++e) body->fill[e] = sn_fill_bound(shares[e]);

@@ -217,7 +217,7 @@ static sn_status lay_regions(tissue_job* job, const sn_surface* surfaces, sn_poo
   if (body->kind_count > 1) SN_TRY(SN_ARENA_NEW(arena, cells, &body->cell_kinds, err));
   SN_TRY(SN_ARENA_RAW(scratch, cells, &job->overlap, err));
   SN_TRY(SN_ARENA_RAW(scratch, cells, &skin_share, err));
-  SN_TRY(sn_octree_fill_unbounded(&body->tree, &body->surface, pool, scratch, skin_share, err));
+  SN_TRY(sn_octree_fill_unbounded(&body->tree, &body->bvh, pool, scratch, skin_share, err));
   job->skin_share = skin_share;
   for (uint32_t i = 0; i < desc->region_count; ++i) {
     job->region = &desc->regions[i];

@@ -13,7 +13,9 @@
 //   3. Go down each run of cells that are one above the other and have pieces. The face above its
 //      first is inside if there is a cell above (it has no piece, so it is full), else outside.
 //   4. If more than all of a face comes down somewhere, the surface overlaps itself: only pieces of the
-//      outermost skin count then, and 3 is done again.
+//      outermost skin count then, and 3 is done again. What a triangle counts for changes only where another
+//      one passes through it, in a cell that both meet; where it meets none but those around its corners,
+//      one answer does for all its pieces.
 //
 // Pieces in a plane z = const belong to the cell below it. The skin may reach out of all cells by as
 // much as rasterising takes for touching; such a piece is moved to the nearer plane above or below.
@@ -23,6 +25,7 @@
 
 #include "base/sort.h"
 #include "geometry/bvh.h"
+#include "geometry/surface.h"
 #include "math/vec.h"
 #include "octree/octant_list.h"
 #include "octree/octree_pieces.h"
@@ -33,12 +36,15 @@
 
 #define MIN_CELLS 1024
 #define MIN_PIECES 4096
+#define MIN_TRIANGLES 64
 
 // So much of a face may come down beyond what there is before the surface is taken to overlap itself: seams
 // that were not quite closed leave less, and what is below a hundredth of a cell is no matter.
 #define OVERLAP_TOLERANCE 0.01
 // So far from a piece, in finest cells, it is asked what is before and behind it; skins closer together are one.
 #define BESIDE 1e-6
+// Triangles in a cell of which it is found out whether they hang together; more are taken not to.
+#define MOST_IN_SHEET 16
 
 // ---- Pieces
 
@@ -59,13 +65,16 @@ typedef struct cell_sum {
 typedef struct fill_job {
   const sn_octree* tree;
   const uint64_t* codes;  // of the cells
+  const sn_bvh* skin;
   piece* pieces;
+  uint32_t* triangles;  // of the pieces
   uint64_t* keys;
   sn_pieces split;  // how they are numbered
   size_t piece_count;
-  sn_bvh bvh;      // made if the surface overlaps itself
-  cell_sum* sums;  // (cell_count)
-  double* fill;    // (cell_count)
+  cell_sum* sums;    // (cell_count)
+  double* fill;      // (cell_count)
+  uint8_t* crossed;  // is another triangle in its way? (triangle_count)
+  double* weights;   // of triangles that are not (triangle_count)
 } fill_job;
 
 // Over a fan of triangles: the signed area of each in projection, times its mean height.
@@ -107,18 +116,19 @@ static void emit_piece(void* ctx, const sn_piece* at, uint32_t* near) {
   }
   if (cell == SN_NO_CELL) cell = job->tree->cell_count;
   job->pieces[at->index] = sum;
+  job->triangles[at->index] = at->triangle;
   job->keys[at->index] = (uint64_t)cell << PIECE_BITS | at->index;
 }
 
 // All pieces, and keys that sort them by cell, then triangle.
-static sn_status list_pieces(fill_job* job, const struct sn_surface* skin, sn_pool* pool,
-                             sn_arena* scratch, sn_error* err) {
+static sn_status list_pieces(fill_job* job, sn_pool* pool, sn_arena* scratch, sn_error* err) {
   uint64_t* other;
-  sn_pieces_count(job->tree, skin, pool, &job->split);
+  sn_pieces_count(job->tree, job->skin->surface, pool, &job->split);
   job->piece_count = job->split.count;
   SN_CHECK(job->piece_count <= PIECE_MASK, err, SN_ERR_INPUT,
            "the surface has %zu pieces in cells; take a larger cell", job->piece_count);
   SN_TRY(SN_ARENA_RAW(scratch, job->piece_count, &job->pieces, err));
+  SN_TRY(SN_ARENA_RAW(scratch, job->piece_count, &job->triangles, err));
   SN_TRY(SN_ARENA_RAW(scratch, job->piece_count, &job->keys, err));
   SN_TRY(SN_ARENA_RAW(scratch, job->piece_count, &other, err));
   sn_pieces_visit(&job->split, pool, emit_piece, job);
@@ -210,18 +220,67 @@ static bool overlaps(const fill_job* job) {
   return false;
 }
 
-// How often the surface winds around a place next to a piece, at `side` times BESIDE along its normal.
-static double winding_beside(const fill_job* job, sn_vec3 middle, sn_vec3 normal, double side) {
-  sn_vec3 at = sn_madd(middle, side * BESIDE, normal);
-  return sn_bvh_winding(&job->bvh, sn_madd(job->tree->origin, job->tree->cell, at));
+// Have two triangles a corner at the same place?
+static bool touch_at_corners(const sn_surface* skin, uint32_t a, uint32_t b) {
+  for (int i = 0; i < 9; ++i) {
+    sn_vec3 p = sn_surface_corner(skin, a, i / 3), q = sn_surface_corner(skin, b, i % 3);
+    if (p.x == q.x && p.y == q.y && p.z == q.z) return true;
+  }
+  return false;
 }
 
-// A piece with flesh before it is within the body and counts for nothing. Skins that lie on one another share
-// what one of them would count.
-static void weigh_piece(void* ctx, const sn_piece* at, uint32_t* near) {
+// Can all of them be reached from the first, from corner to corner?
+static bool hang_together(const sn_surface* skin, const uint32_t* triangles, int count) {
+  uint32_t reached = 1, before = 0, all = (1u << count) - 1;
+  while (reached != before) {
+    before = reached;
+    for (int i = 0; i < count; ++i) {
+      for (int k = 0; k < count && !(reached >> i & 1); ++k) {
+        bool at = reached >> k & 1 && touch_at_corners(skin, triangles[i], triangles[k]);
+        reached |= (uint32_t)at << i;
+      }
+    }
+  }
+  return reached == all;
+}
+
+// Of a cell with pieces from key `first` on: do its triangles hang together? `end` is past its keys.
+static bool is_one_sheet(const fill_job* job, size_t first, size_t* end) {
+  uint64_t cell = job->keys[first] >> PIECE_BITS;
+  uint32_t triangles[MOST_IN_SHEET];
+  int count = 0;
+  bool few = true;
+  for (*end = first; *end < job->piece_count && job->keys[*end] >> PIECE_BITS == cell; ++*end) {
+    uint32_t triangle = job->triangles[job->keys[*end] & PIECE_MASK];
+    if (count > 0 && triangles[count - 1] == triangle) continue;
+    few = few && count < MOST_IN_SHEET;
+    if (few) triangles[count++] = triangle;
+  }
+  return few && hang_together(job->skin->surface, triangles, count);
+}
+
+static void mark_crossed(void* ctx, size_t begin, size_t end) {
   const fill_job* job = ctx;
-  (void)near;
-  const sn_polygon* p = at->part;
+  for (size_t i = begin, next; i < end; ++i) {
+    uint64_t cell = job->keys[i] >> PIECE_BITS;
+    if (i > 0 && job->keys[i - 1] >> PIECE_BITS == cell) continue;
+    if (is_one_sheet(job, i, &next)) continue;
+    for (size_t k = i; k < next; ++k) {
+      uint32_t triangle = job->triangles[job->keys[k] & PIECE_MASK];
+      __atomic_store_n(&job->crossed[triangle], 1, __ATOMIC_RELAXED);  // several cells may
+    }
+  }
+}
+
+// How often the surface winds around a place next to it, at `side` times BESIDE along its normal.
+static double winding_beside(const fill_job* job, sn_vec3 middle, sn_vec3 normal, double side) {
+  sn_vec3 at = sn_madd(middle, side * BESIDE, normal);
+  return sn_bvh_winding(job->skin, sn_madd(job->tree->origin, job->tree->cell, at));
+}
+
+// What skin at a place counts for; places in finest cells. With flesh before it, it is within the body and counts for
+// nothing. Skins that lie on one another share what one of them would count.
+static double weigh(const fill_job* job, const sn_polygon* p) {
   sn_vec3 a = sn_load3(p->at[0]), middle = sn_scale(1.0 / p->count, a), across = sn_v3(0, 0, 0);
   for (int c = 1; c < p->count; ++c) {
     sn_vec3 b = sn_load3(p->at[c - 1]), d = sn_load3(p->at[c]);
@@ -229,41 +288,66 @@ static void weigh_piece(void* ctx, const sn_piece* at, uint32_t* near) {
     across = sn_add(across, sn_cross(sn_sub(b, a), sn_sub(d, a)));
   }
   double length = sn_length(across);
-  if (!(length > 0)) return;
+  if (!(length > 0)) return 1;
   sn_vec3 normal = sn_scale(1 / length, across);
   double before = winding_beside(job, middle, normal, 1);
-  double skins = before > 0.5 ? 1 : round(winding_beside(job, middle, normal, -1) - before);
-  double weight = before > 0.5 ? 0 : skins > 1 ? 1 / skins : 1;
+  if (before > 0.5) return 0;
+  double skins = round(winding_beside(job, middle, normal, -1) - before);
+  return skins > 1 ? 1 / skins : 1;
+}
+
+static void weigh_triangles(void* ctx, size_t begin, size_t end) {
+  const fill_job* job = ctx;
+  for (size_t t = begin; t < end; ++t) {
+    if (job->crossed[t]) continue;
+    sn_polygon whole = sn_pieces_triangle(&job->split, (uint32_t)t);
+    job->weights[t] = weigh(job, &whole);
+  }
+}
+
+static void weigh_piece(void* ctx, const sn_piece* at, uint32_t* near) {
+  const fill_job* job = ctx;
+  (void)near;
+  bool crossed = job->crossed[at->triangle];
+  double weight = crossed ? weigh(job, at->part) : job->weights[at->triangle];
   job->pieces[at->index].area *= weight;
   job->pieces[at->index].moment *= weight;
 }
 
-static sn_status find_fill(fill_job* job, const struct sn_surface* skin, sn_pool* pool,
-                           sn_arena* scratch, sn_error* err) {
+static sn_status count_outermost(fill_job* job, sn_pool* pool, sn_arena* scratch, sn_error* err) {
+  uint32_t count = job->skin->surface->triangle_count;
+  SN_TRY(SN_ARENA_NEW(scratch, count, &job->crossed, err));
+  SN_TRY(SN_ARENA_RAW(scratch, count, &job->weights, err));
+  sn_parallel_for(pool, job->piece_count, MIN_PIECES, mark_crossed, job);
+  sn_parallel_for(pool, count, MIN_TRIANGLES, weigh_triangles, job);
+  sn_pieces_visit(&job->split, pool, weigh_piece, job);
+  return SN_OK;
+}
+
+static sn_status find_fill(fill_job* job, sn_pool* pool, sn_arena* scratch, sn_error* err) {
   sn_octants cells = {job->tree->cells, job->tree->cell_count};
   uint64_t* codes;
   SN_TRY(sn_octants_codes(pool, cells, scratch, &codes, err));
   job->codes = codes;
-  SN_TRY(list_pieces(job, skin, pool, scratch, err));
+  SN_TRY(list_pieces(job, pool, scratch, err));
   SN_TRY(SN_ARENA_NEW(scratch, cells.count, &job->sums, err));
   go_down_runs(job, pool);
   if (!overlaps(job)) return SN_OK;
-  SN_TRY(sn_bvh_build(skin, scratch, scratch, &job->bvh, err));
-  sn_pieces_visit(&job->split, pool, weigh_piece, job);
+  SN_TRY(count_outermost(job, pool, scratch, err));
   go_down_runs(job, pool);
   return SN_OK;
 }
 
-sn_status sn_octree_fill_unbounded(const sn_octree* tree, const struct sn_surface* skin,
-                                   sn_pool* pool, sn_arena* scratch, double* fill, sn_error* err) {
+sn_status sn_octree_fill_unbounded(const sn_octree* tree, const struct sn_bvh* skin, sn_pool* pool,
+                                   sn_arena* scratch, double* fill, sn_error* err) {
   sn_arena_mark mark = sn_arena_get_mark(scratch);
-  fill_job job = {.tree = tree, .fill = fill};
-  sn_status status = find_fill(&job, skin, pool, scratch, err);
+  fill_job job = {.tree = tree, .skin = skin, .fill = fill};
+  sn_status status = find_fill(&job, pool, scratch, err);
   sn_arena_release(scratch, mark);
   return status;
 }
 
-sn_status sn_octree_fill(const sn_octree* tree, const struct sn_surface* skin, sn_pool* pool,
+sn_status sn_octree_fill(const sn_octree* tree, const struct sn_bvh* skin, sn_pool* pool,
                          sn_arena* scratch, float* fill, sn_error* err) {
   sn_arena_mark mark = sn_arena_get_mark(scratch);
   double* shares;

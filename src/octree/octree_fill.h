@@ -5,6 +5,8 @@
 #include "base/parallel.h"
 #include "octree/octree.h"
 
+struct sn_bvh;
+
 // No cell is taken for emptier than this: it would be next to nothing in mass, and where the skin only
 // grazes a cell its share is as small as one likes.
 #define SN_LEAST_FILL 0.01
@@ -20,12 +22,12 @@ static inline float sn_fill_bound(double share) {
 // Exact for closed surfaces without overlaps. Where a surface overlaps itself, only its outermost skin counts, but
 // for errors of the order of a piece where skins cross. An open surface has no volume: there the shares are a guess, the
 // larger of two where they differ, and bounded.
-sn_status sn_octree_fill(const sn_octree* tree, const struct sn_surface* skin, sn_pool* pool,
+sn_status sn_octree_fill(const sn_octree* tree, const struct sn_bvh* skin, sn_pool* pool,
                          sn_arena* scratch, float* fill, sn_error* err);
 
 // The same in double precision and without bounds: of a closed surface without overlaps the shares
 // times the cells' volumes add up to the volume of the surface.
-sn_status sn_octree_fill_unbounded(const sn_octree* tree, const struct sn_surface* skin,
-                                   sn_pool* pool, sn_arena* scratch, double* fill, sn_error* err);
+sn_status sn_octree_fill_unbounded(const sn_octree* tree, const struct sn_bvh* skin, sn_pool* pool,
+                                   sn_arena* scratch, double* fill, sn_error* err);
 
 #endif

@@ -123,15 +123,21 @@ static void visit_triangle(visitor* v, const sn_polygon* triangle) {
   }
 }
 
-static void visit_triangles(const sn_pieces* pieces, size_t begin, size_t end, visitor* v) {
+sn_polygon sn_pieces_triangle(const sn_pieces* pieces, uint32_t triangle) {
   const sn_octree* tree = pieces->tree;
-  v->size = 1 << tree->root_height;
+  sn_polygon p = {.count = 3};
+  for (int i = 0; i < 3; ++i) {
+    sn_vec3 corner = sn_surface_corner(pieces->surface, triangle, i);
+    sn_store3(p.at[i], sn_scale(1.0 / tree->cell, sn_sub(corner, tree->origin)));
+  }
+  return p;
+}
+
+static void visit_triangles(const sn_pieces* pieces, size_t begin, size_t end, visitor* v) {
+  v->size = 1 << pieces->tree->root_height;
   for (size_t t = begin; t < end; ++t) {
-    sn_polygon p = {.count = 3};
-    for (int i = 0; i < 3; ++i) {
-      sn_vec3 corner = sn_surface_corner(pieces->surface, (uint32_t)t, i);
-      sn_store3(p.at[i], sn_scale(1.0 / tree->cell, sn_sub(corner, tree->origin)));
-    }
+    sn_polygon p = sn_pieces_triangle(pieces, (uint32_t)t);
+    v->next.triangle = (uint32_t)t;
     visit_triangle(v, &p);
   }
 }

@@ -22,6 +22,7 @@ typedef struct sn_polygon {
 // which stand for all that is below and above. A piece within a plane z = const is in the place below.
 typedef struct sn_piece {
   size_t index;  // in the order of the triangles
+  uint32_t triangle;
   int x, y, z;
   const sn_polygon* part;
 } sn_piece;
@@ -42,6 +43,8 @@ typedef void (*sn_piece_fn)(void* ctx, const sn_piece* piece, uint32_t* near);
 // Count the pieces. Those in columns along z that the root does not have are left out.
 void sn_pieces_count(const sn_octree* tree, const struct sn_surface* surface, sn_pool* pool,
                      sn_pieces* pieces);
+// A whole triangle, in finest cells.
+sn_polygon sn_pieces_triangle(const sn_pieces* pieces, uint32_t triangle);
 // Call `visit` for every piece, from several threads.
 void sn_pieces_visit(const sn_pieces* pieces, sn_pool* pool, sn_piece_fn visit, void* ctx);
 

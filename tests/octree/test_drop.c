@@ -42,7 +42,7 @@ static thinned thin_out(int body, double least) {
   assert_int_equal(SN_ARENA_NEW(t.arena, count, &t.fill, &err), SN_OK);
   assert_int_equal(SN_ARENA_NEW(t.arena, count, &t.drop, &err), SN_OK);
   assert_int_equal(
-      sn_octree_fill_unbounded(&t.whole.tree, &t.skin.surface, NULL, t.arena, t.fill, &err), SN_OK);
+      sn_octree_fill_unbounded(&t.whole.tree, &t.skin.bvh, NULL, t.arena, t.fill, &err), SN_OK);
   t.dropped = sn_octree_mark_thin(&t.whole.tree, t.fill, least, t.drop);
   return t;
 }

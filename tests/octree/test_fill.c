@@ -18,7 +18,7 @@ static void fill_on(sn_pool* pool, filled* f, sn_mesh mesh, double cell, int coa
   assert_int_equal(sn_arena_create(&scratch, NULL), SN_OK);
   assert_int_equal(SN_ARENA_NEW(f->g.arena, f->g.tree.cell_count, &f->exact, NULL), SN_OK);
   assert_int_equal(SN_ARENA_NEW(f->g.arena, f->g.tree.cell_count, &f->fill, NULL), SN_OK);
-  const sn_surface* skin = &f->skin.surface;
+  const sn_bvh* skin = &f->skin.bvh;
   if (sn_octree_fill_unbounded(&f->g.tree, skin, pool, scratch, f->exact, &err) != SN_OK ||
       sn_octree_fill(&f->g.tree, skin, pool, scratch, f->fill, &err) != SN_OK) {
     fail_msg("%s", err.text);

@@ -229,8 +229,7 @@ static void the_first_moment_is_the_filled_share(void** unused) {
   prepare(&skin, make_closed(8));
   grow(&g, &skin, 0.043, -1);
   assert_int_equal(SN_ARENA_NEW(g.arena, g.tree.cell_count, &fill, NULL), SN_OK);
-  assert_int_equal(sn_octree_fill_unbounded(&g.tree, &skin.surface, NULL, scratch, fill, NULL),
-                   SN_OK);
+  assert_int_equal(sn_octree_fill_unbounded(&g.tree, &skin.bvh, NULL, scratch, fill, NULL), SN_OK);
   moments10* moments = find_moments(NULL, &g.tree, &skin.surface);
   for (uint32_t e = 0; e < g.tree.cell_count; ++e) {
     assert_true(fabs(moments[e][0] - fill[e]) < 1e-12);
