@@ -389,9 +389,11 @@ static void cut_diagonal(const sn_flesh* flesh, const sn_flesh_work* work, uint3
     for (int i = 0; i < SN_HESSIAN_NUMBERS_FRAMES; ++i) {
       hessian[i] = sn_wide_load_d(t->hessian[kind][i]);
     }
-    sn_wide_d slope[8] = {[1] = D[0], [2] = D[1], [4] = D[2]};
+    sn_wide_d slope[8] = {[1] = D[0], [2] = D[1], [4] = D[2]}, forms[3][6], products[6];
+    diagonal_forms_d(SN_FORM_FRAMES, frame, hessian, forms);
+    form_products_d(SN_FORM_FRAMES, frame, slope, products);
     for (int i = 0; i < 3; ++i) {
-      entries[i] += sum_lanes(w * framed_entry_d(frame, hessian, i, slope));
+      entries[i] += sum_lanes(w * form_value_d(forms[i], products));
       sn_wide_d own = sn_wide_set_d(0);
       for (int k = 0; k < 3; ++k) {
         const sn_wide_d* V = frame + SN_TANGENT_V;

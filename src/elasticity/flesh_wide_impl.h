@@ -472,36 +472,65 @@ static inline void SN_P(shape_function)(int k, int away, MASK hangs[8], WIDE cor
   if (away == 7) corner[k ^ 7] = one;
 }
 
-// What the law gives to the diagonal of K for dF = e_i s^T. Corotated: tr(R^T dF) = r.s and w = s x r,
-// with r the i-th row of R.
-static inline WIDE SN_P(corotated_entry)(const WIDE* tangent, const WIDE L[6], int i,
-                                         const WIDE s[8]) {
+// What the law gives to the diagonal of K for dF = e_i s^T is a quadratic form of s: xx yy zz, twice xy yz xz.
+// Corotated: tr(R^T dF) = r.s and w = s x r, with r the i-th row of R, so it is a I + b r r^T + [r]x^T L [r]x.
+static inline void SN_P(corotated_diagonal)(const WIDE* tangent, const WIDE L[6], int i,
+                                            WIDE form[6]) {
   const WIDE *ab = tangent, *r = tangent + SN_TANGENT_R + 3 * i;
-  WIDE trace = SN_P(dot3)(r[0], r[1], r[2], s[1], s[2], s[4]), l[3];
-  WIDE w[3] = {FMA(s[2], r[2], -(s[4] * r[1])), FMA(s[4], r[0], -(s[1] * r[2])),
-               FMA(s[1], r[1], -(s[2] * r[0]))};
-  SN_P(symmetric_product)(L, w, l);
-  return ab[0] * SN_P(dot3)(s[1], s[2], s[4], s[1], s[2], s[4]) +
-         FMA(ab[1] * trace, trace, SN_P(dot3)(w[0], w[1], w[2], l[0], l[1], l[2]));
+  WIDE b[3] = {ab[1] * r[0], ab[1] * r[1], ab[1] * r[2]}, l[3][3];
+  for (int j = 0; j < 3; ++j) {  // L times column j of [r]x, which is r x e_j
+    int k = (j + 1) % 3, m = (j + 2) % 3;
+    WIDE column[3];
+    column[j] = SET(0), column[k] = r[m], column[m] = -r[k];
+    SN_P(symmetric_product)(L, column, l[j]);
+  }
+  for (int e = 0; e < 6; ++e) {
+    int j = e % 3, k = e < 3 ? j : (j + 1) % 3, m = (j + 1) % 3, n = (j + 2) % 3;
+    form[e] = FMA(b[j], r[k], FMA(r[n], l[k][m], -(r[m] * l[k][n])));
+    form[e] = e < 3 ? form[e] + ab[0] : form[e] + form[e];
+  }
 }
 
-// In the frames dF is u t^T, with u the i-th row of U and t = V^T s.
-static inline WIDE SN_P(framed_entry)(const WIDE* tangent, const WIDE hessian[12], int i,
-                                      const WIDE s[8]) {
-  const WIDE *u = tangent + SN_TANGENT_U + 3 * i, *V = tangent + SN_TANGENT_V;
-  WIDE t[3], stretch[3], out[3];
+// In the frames dF is u t^T, with u the i-th row of U, and the form is one of t = V^T s.
+static inline void SN_P(framed_diagonal)(const WIDE* tangent, const WIDE hessian[12], int i,
+                                         WIDE form[6]) {
+  const WIDE* u = tangent + SN_TANGENT_U + 3 * i;
+  for (int k = 0; k < 3; ++k) form[k] = hessian[k] * u[k] * u[k];
   for (int k = 0; k < 3; ++k) {
+    int a = (k + 1) % 3, b = (k + 2) % 3, both = k == 2 ? 3 : 4 + k;
+    WIDE sum = hessian[6 + k] + hessian[9 + k], u_ab = u[a] * u[b];
+    form[a] = FMA(sum * u[b], u[b], form[a]);
+    form[b] = FMA(sum * u[a], u[a], form[b]);
+    form[both] = (u_ab + u_ab) * (hessian[both] + hessian[6 + k] - hessian[9 + k]);
+  }
+}
+
+// The forms of a row for all axes, and what they are of: products of the numbers that take the place of s.
+static inline void SN_P(diagonal_forms)(sn_tangent_form form, const WIDE* tangent,
+                                        const WIDE* hessian, WIDE forms[3][6]) {
+  for (int i = 0; i < 3; ++i) {
+    if (form == SN_FORM_COROTATED) {
+      SN_P(corotated_diagonal)(tangent, hessian, i, forms[i]);
+    } else {
+      SN_P(framed_diagonal)(tangent, hessian, i, forms[i]);
+    }
+  }
+}
+static inline void SN_P(form_products)(sn_tangent_form form, const WIDE* tangent, const WIDE s[8],
+                                       WIDE products[6]) {
+  const WIDE* V = tangent + SN_TANGENT_V;
+  WIDE t[3] = {s[1], s[2], s[4]};
+  for (int k = 0; k < 3 && form == SN_FORM_FRAMES; ++k) {
     t[k] = SN_P(dot3)(V[k], V[3 + k], V[6 + k], s[1], s[2], s[4]);
-    stretch[k] = u[k] * t[k];
   }
-  SN_P(symmetric_product)(hessian, stretch, out);
-  WIDE sum = SN_P(dot3)(stretch[0], stretch[1], stretch[2], out[0], out[1], out[2]);
   for (int k = 0; k < 3; ++k) {
-    int a = (k + 1) % 3, b = (k + 2) % 3;
-    WIDE shear = FMA(u[a], t[b], u[b] * t[a]), twist = FMA(u[a], t[b], -(u[b] * t[a]));
-    sum = FMA(hessian[6 + k] * shear, shear, FMA(hessian[9 + k] * twist, twist, sum));
+    products[k] = t[k] * t[k];
+    products[3 + k] = t[k] * t[(k + 1) % 3];
   }
-  return sum;
+}
+static inline WIDE SN_P(form_value)(const WIDE form[6], const WIDE products[6]) {
+  return SN_P(dot3)(form[0], form[1], form[2], products[0], products[1], products[2]) +
+         SN_P(dot3)(form[3], form[4], form[5], products[3], products[4], products[5]);
 }
 
 // What the mean of J adds to the diagonal: the pressure does not, as all that moves moves along one axis.
@@ -546,6 +575,8 @@ static inline void SN_P(add_child_diagonal)(const sn_flesh* flesh, const sn_fles
   (tangent_of(work, row.at), lane, 0, form == SN_FORM_COROTATED ? SN_TANGENT_L : SN_TANGENT_FRAMED,
    tangent);
   SN_P(load_hessian)(work, row.at, lane, kind, form, hessian);
+  WIDE forms[3][6];
+  SN_P(diagonal_forms)(form, tangent, hessian, forms);
   MASK hangs[8];
   for (int away = 0; away < 8; ++away) {
     hangs[away] = SN_P(sn_mask_bit)(words, sn_family_corner(k, k ^ away));
@@ -557,11 +588,10 @@ static inline void SN_P(add_child_diagonal)(const sn_flesh* flesh, const sn_fles
     SN_P(to_modes)(lattice, 0, s);
     WIDE hourglass =
         tangent[0] * FMA(h2, SN_P(dot3)(s[3], s[5], s[6], s[3], s[5], s[6]), h3 * s[7] * s[7]);
-    WIDE values[3];
+    WIDE values[3], products[6];
+    SN_P(form_products)(form, tangent, s, products);
     for (int i = 0; i < 3; ++i) {
-      values[i] =
-          hourglass + (form == SN_FORM_COROTATED ? SN_P(corotated_entry)(tangent, hessian, i, s)
-                                                 : SN_P(framed_entry)(tangent, hessian, i, s));
+      values[i] = hourglass + SN_P(form_value)(forms[i], products);
       if (form == SN_FORM_FRAMES && kind == SN_HESSIAN_EXACT) {
         values[i] += SN_P(mean_volume_entry)(work, row.at, lane, i, s);
       }
@@ -585,13 +615,13 @@ static inline void SN_P(add_even_diagonal)(const sn_flesh* flesh, const sn_flesh
   (tangent_of(work, row.at), lane, 0, form == SN_FORM_COROTATED ? SN_TANGENT_L : SN_TANGENT_FRAMED,
    tangent);
   SN_P(load_hessian)(work, row.at, lane, kind, form, hessian);
-  WIDE hourglass = tangent[0] * FMA(h2, SET(3), h3);
+  WIDE hourglass = tangent[0] * FMA(h2, SET(3), h3), forms[3][6], products[6];
+  SN_P(diagonal_forms)(form, tangent, hessian, forms);
   for (int c = 0; c < 4; ++c) {
     for (int k = 0; k < 3; ++k) s[1 << k] = SET(c >> k & 1 ? 1 : -1);
+    SN_P(form_products)(form, tangent, s, products);
     for (int i = 0; i < 3; ++i) {
-      WIDE value =
-          hourglass + (form == SN_FORM_COROTATED ? SN_P(corotated_entry)(tangent, hessian, i, s)
-                                                 : SN_P(framed_entry)(tangent, hessian, i, s));
+      WIDE value = hourglass + SN_P(form_value)(forms[i], products);
       d[sn_family_corner(row.child, c)][i] += value;
       d[sn_family_corner(row.child, c ^ 7)][i] += value;
     }
