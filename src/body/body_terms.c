@@ -63,8 +63,8 @@ static void flesh_apply_d(const sn_term* term, sn_pool* pool, sn_hessian kind, c
 
 static void flesh_multiply_f(const sn_term* term, sn_pool* pool, sn_hessian kind, const float* p,
                              float* y) {
-  static const sn_addends_f NOTHING = {0};
-  sn_flesh_multiply(&body_of(term)->flesh, pool, &work_of(term)->flesh, kind, &NOTHING,
+  sn_addends_f addends = {.diagonal = term->springs};
+  sn_flesh_multiply(&body_of(term)->flesh, pool, &work_of(term)->flesh, kind, &addends,
                     p + term->begin[0], y + term->begin[0]);
 }
 

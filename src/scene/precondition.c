@@ -25,7 +25,10 @@ static void update(void* ctx, sn_pool* pool, sn_fit fit) {
     sn_mg_level* finest = &m->levels[0];
     m->rests = !state->by_macroblocks;
     finest->b = cg.direction + m->body->begin;  // not in use yet
-    sn_vector_narrow(pool, finest->unknown_count, 1, sum + m->body->begin, finest->springs);
+    const double* own = sum + m->body->begin;
+    finest->unsprung = sn_vector_dot(pool, finest->unknown_count, own, own) == 0;
+    sn_vector_narrow(pool, finest->unknown_count, 1, own, finest->springs);
+    state->terms[SN_BODY_TERMS * b].springs = finest->unsprung ? NULL : finest->springs;
     finest->x = narrow_sum + m->body->begin;  // over sums of bodies that have been here
     if (state->contact.model->contact.any) sn_contact_levels_update(&state->contact_levels[b]);
     if (m->body->muscles.count > 0) sn_muscle_levels_update(&state->muscle_levels[b], pool);
@@ -157,6 +160,7 @@ static sn_status create_multigrid(const sn_model* model, sn_state* state, sn_err
     SN_TRY(sn_body_multigrid_add_direct(&state->multigrids[b], state->pool, state->arena, err));
   }
   state->multigrid_count = model->body_count;
+  state->problem.summed = true;
   state->preconditioner = (sn_preconditioner){
       .update = update, .apply = apply, .weaken = weaken, .ctx = state, .strong = true};
   state->has_preconditioner = true;

@@ -136,10 +136,14 @@ static void add_product(const float m[6], float a, const float* x, float* y) {
   y[2] += a * (m[4] * x[0] + m[5] * x[1] + m[2] * x[2]);
 }
 
+static const float* springs_of(const sn_mg_level* level) {
+  return level->unsprung ? NULL : level->springs;
+}
+
 // r = A x + scale v
 static void multiply(const sn_mg_level* level, sn_pool* pool, const float* x, float scale,
                      const float* v) {
-  level->multiply(level->ctx, pool, level->springs, x, scale, v, level->r);
+  level->multiply(level->ctx, pool, springs_of(level), x, scale, v, level->r);
 }
 
 // What is held does not move, and nothing is wrong there.
@@ -277,7 +281,7 @@ static double cycle_at_once(const sn_mg* mg, int l, sn_pool* pool) {
   const sn_mg_level *level = &mg->levels[l], *below = level + 1;
   sn_smoothing smoothing = {.b = level->b,
                             .inverse = level->inverse_diagonal,
-                            .springs = level->springs,
+                            .springs = springs_of(level),
                             .damping = (float)(damping_of(mg, level) / mg->caution),
                             .r = level->r,
                             .x = level->x};

@@ -50,6 +50,7 @@ typedef struct sn_mg_level {
   const sn_octree* tree;
   void* ctx;
   float* springs;  // a diagonal; set by the owner before sn_mg_update
+  bool unsprung;   // it is 0
   float*
       inverse_diagonal;  // of A; set by the owner before sn_mg_update; 0 on held nodes and blocks
   sn_mg_blocks blocks;   // capacity 0: none

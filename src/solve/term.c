@@ -83,6 +83,7 @@ static void multiply_f(const sn_problem* problem, sn_pool* pool, sn_hessian kind
   if (!problem->terms[0].ops->multiply_f) sn_vector_fill_f(pool, problem->unknown_count, 0, y);
   for (int t = 0; t < problem->term_count; ++t) {
     const sn_term* term = &problem->terms[t];
+    if (problem->summed && term->levels == SN_LEVELS_DIAGONAL) continue;
     if (term->ops->multiply_f) {
       term->ops->multiply_f(term, pool, kind, p, y);
     } else if (term->ops->apply_f) {

@@ -23,8 +23,8 @@ typedef struct sn_term_ops {
   // y += K p, in double and in single precision. NULL: K = 0.
   void (*apply_d)(const sn_term* term, sn_pool* pool, sn_hessian kind, const double* p, double* y);
   void (*apply_f)(const sn_term* term, sn_pool* pool, sn_hessian kind, const float* p, float* y);
-  // y = K p on the whole of the first space, in place of what was there, instead of apply_f. If one space has
-  // such a term then all have, each as its first.
+  // y = (K + springs) p on the whole of the first space, in place of what was there, instead of apply_f. If one
+  // space has such a term then all have, each as its first.
   void (*multiply_f)(const sn_term* term, sn_pool* pool, sn_hessian kind, const float* p, float* y);
   // d += diagonal of the definite K, or anything above it that bounds K as well. NULL: K = 0.
   void (*diagonal)(const sn_term* term, sn_pool* pool, double* d);
@@ -55,6 +55,7 @@ struct sn_term {
   void* work;         // what a step writes
   size_t begin[2];    // first unknown of each space that it acts on
   sn_term_levels levels;
+  const float* springs;  // for multiply_f: a diagonal of its space; NULL: none
 };
 
 // min over u of the sum of the terms' energies, nodes marked in `held` staying where they are.
@@ -69,6 +70,7 @@ typedef struct sn_problem {
   int pressure_space_count;
   size_t pressure_count;  // of all spaces
   bool mixed;             // they are unknowns of Newton's method, not only of its linear solves
+  bool summed;  // the terms that are diagonals are in the springs of others, for products in single
 } sn_problem;
 
 typedef struct sn_evaluation {
