@@ -58,7 +58,7 @@ struct sn_state {
   double push_before;      // of all contacts in the last step, N
   double jolt;             // 1: something hit or came off in the last step, else 0
   double tau;              // of the step being solved, s; 0: none is, or in balance without inertia
-  bool careful;            // such a step has to do, whether it is solved or not
+  bool careful;            // the step is one of backward Euler without damping
   bool still;              // it was taken back: flesh stays where it was
 
   sn_affine* bone_poses;    // at `frame` (bone_count)

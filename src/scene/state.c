@@ -109,7 +109,8 @@ static void count_memory(const sn_model* model, sn_state* state, size_t vectors,
 
 int sn_scene_most_newton(const sn_scene* scene) {
   bool more = scene->mode == SN_MODE_DYNAMIC && scene->max_substeps > scene->substeps;
-  int tries = (1 << (scene->solver.retries + 1)) - 1;  // of a step and its halves
+  // Of a step and its halves, each with and without damping.
+  int tries = 2 * ((1 << (scene->solver.retries + 1)) - 1);
   return tries * SN_CONTACT_PASSES * scene->solver.newton_max *
          (more ? scene->max_substeps : scene->substeps);
 }

@@ -17,6 +17,8 @@
 #define TANGLED 0.02
 // Share of its energy that flesh may gain in a step that has to do unsolved.
 #define UNSOLVED_GAIN 0.25
+// Share of its energy that flesh may gain in a step beyond what its damped forces did.
+#define DAMPING_GAIN 0.01
 
 static double gravity_energy(const sn_model* model, const double* u) {
   double sum = 0;
@@ -270,8 +272,34 @@ static void stand_still(const sn_model* model, sn_state* state) {
   }
 }
 
+// Has damping given energy instead of taking it? It looks ahead: where flesh snaps from one valley of its energy to
+// another, forces of the valley ahead lift it onto the hump between, against those where it is.
+static bool is_lifted(const sn_model* model, const sn_state* state) {
+  // Where places were set, not found by forces, these say nothing.
+  if (state->tau == 0 || state->contact.stuck_count > 0) return false;
+  double had = sn_stride_kinetic(model, state->velocity_before), gained = 0;
+  for (uint32_t b = 0; b < model->body_count; ++b) {
+    const sn_body* body = &model->bodies[b];
+    sn_body_work* work = &state->bodies[b];
+    if (work->stride.ahead == 0) continue;
+    size_t count = 3 * (size_t)body->tree.node_count;
+    const double *now = state->u + body->begin, *before = state->u_before + body->begin;
+    double *force = state->newton.trial_gradient + body->begin, *way = state->newton.trial;
+    sn_vector_fill(state->pool, count, 0, force);
+    const sn_term* flesh = &state->terms[SN_BODY_TERMS * (size_t)b];
+    flesh->ops->evaluate(flesh, state->pool, state->u, state->newton.trial_gradient, NULL);
+    sn_vector_copy(state->pool, count, now, way);
+    sn_vector_add(state->pool, count, -1, before, way);
+    double start = sn_flesh_evaluate(&body->flesh, state->pool, &work->flesh, before, NULL);
+    had += start;
+    gained += sn_flesh_evaluate(&body->flesh, state->pool, &work->flesh, now, NULL) - start -
+              sn_vector_dot(state->pool, count, force, way);
+  }
+  return gained > DAMPING_GAIN * had;
+}
+
 // Go on to the pose at `time`; adds up in `stats`. A step that touches something and is far from solved is
-// made again in two halves.
+// made again in two halves; one in which damping lifted flesh, without that.
 static sn_status solve_pose(const sn_model* model, sn_state* state, double time, double seconds,
                             int retries, sn_frame_stats* stats, sn_error* err) {
   double from = state->time, work = state->work;
@@ -287,6 +315,13 @@ static sn_status solve_pose(const sn_model* model, sn_state* state, double time,
     state->careful = retries == 1;  // these cannot be halved any more
     SN_TRY(solve_pose(model, state, half, 0.5 * seconds, retries - 1, stats, err));
     SN_TRY(solve_pose(model, state, time, 0.5 * seconds, retries - 1, stats, err));
+    state->careful = false;
+    return SN_OK;
+  }
+  if (has_past && !state->careful && is_lifted(model, state)) {
+    rewind(model, state, work);
+    state->careful = true;
+    SN_TRY(solve_pose(model, state, time, seconds, retries, stats, err));
     state->careful = false;
     return SN_OK;
   }

@@ -9,6 +9,7 @@ static int make_block(void** unused) {
   if (make_scratch_folder(unused) != 0) return -1;
   write_box("block.obj", 0.3, 0.2, 0.1);
   write_box("bar.obj", 1, 0.25, 0.25);
+  write_box("strip.obj", 1, 0.1, 0.1);
   write_box("cube.obj", 0.2, 0.2, 0.2);
   write_fine_box("fine.obj", sn_v3(0.2, 0.2, 0.2), 0.05);
   return 0;
@@ -432,6 +433,47 @@ static void scaling_lengths_modulus_and_time_scales_the_result(void** unused) {
   assert_true(worst < 1e-6 * 0.3);
 }
 
+// The ends of a strip are pushed together, so that it bulges to one side, and then turned until it snaps to the other.
+static double snap(const char* integrator, double damping) {
+  char text[2048];
+  snprintf(
+      text, sizeof text,
+      "{\"gravity\": 0, \"contact\": {\"self\": false}, \"bodies\": [{\"surface\": \"strip.obj\","
+      "  \"cell\": 0.05, \"damping\": %.17g, \"material\": {\"young\": 1e5, \"poisson\": 0.3}}],"
+      " \"fixed\": [{\"where\": {\"box\": [[-1, -1, -1], [0.06, 1, 1]]}, \"motion\": ["
+      "   {\"frame\": 13, \"rotate\": [0, 0, -0.05, 1], \"pivot\": [0.05, 0.05, 0.05]},"
+      "   {\"frame\": 25, \"rotate\": [0, 0, 0.577, 1], \"pivot\": [0.05, 0.05, 0.05]}]},"
+      "  {\"where\": {\"box\": [[0.94, -1, -1], [2, 1, 1]]}, \"motion\": ["
+      "   {\"frame\": 1, \"rotate\": [0, 0, 0.05, 1], \"pivot\": [0.95, 0.05, 0.05]},"
+      "   {\"frame\": 13, \"translate\": [-0.2, 0, 0], \"rotate\": [0, 0, 0.05, 1],"
+      "    \"pivot\": [0.95, 0.05, 0.05]},"
+      "   {\"frame\": 25, \"translate\": [-0.2, 0, 0], \"rotate\": [0, 0, -0.577, 1],"
+      "    \"pivot\": [0.95, 0.05, 0.05]}]}],"
+      " \"solver\": {\"integrator\": \"%s\"}}",
+      damping, integrator);
+  loaded l = load_scene(text, 2);
+  double start = 0, most = 0, gained = 0;
+  for (int frame = 1; frame <= 30; ++frame) {
+    sn_frame_stats stats = step(&l, frame);
+    double beyond = stats.energy_elastic + stats.energy_kinetic - stats.work;
+    if (frame == 1) start = beyond;
+    most = fmax(most, fmax(stats.energy_elastic, stats.energy_kinetic));
+    gained = fmax(gained, beyond - start);
+  }
+  print_message("%s, damping %g s: gains %.2f %%\n", integrator, damping, 100 * gained / most);
+  unload(&l);
+  return gained / most;
+}
+
+static void flesh_that_snaps_gains_nothing_by_damping(void** unused) {
+  (void)unused;
+  static const double DAMPING[] = {0, 0.01, 0.05, 0.2};  // s; a frame is 0.042
+  for (int k = 0; k < 4; ++k) {
+    assert_true(snap("euler", DAMPING[k]) < 0.01);
+    assert_true(snap("bdf2", DAMPING[k]) < 0.01);
+  }
+}
+
 // A body whose bones are far from the bind pose at the first frame.
 static void a_preroll_brings_a_body_to_its_first_pose_at_rest(void** unused) {
   (void)unused;
@@ -474,6 +516,7 @@ int main(void) {
       TEST(a_clamped_bar_swings_at_its_frequency),
       TEST(one_mode_loses_what_its_integrator_says),
       TEST(damping_calms_a_mode_by_half_of_it_times_the_frequency),
+      TEST(flesh_that_snaps_gains_nothing_by_damping),
       TEST(drag_slows_a_free_body),
       TEST(any_material_is_stable_in_one_step_a_frame),
       TEST(any_thread_count_gives_the_same_bytes),

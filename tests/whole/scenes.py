@@ -10,6 +10,7 @@ what is wrong. What must hold:
 - no energy from nowhere: elastic + kinetic + gravity is at most its value at the first frame plus the
   work done since, within 1 % of the range of energies in the run; what the last resort of contact brings in
   ("rescued") is no work and gives no credit; more of it than that 1 %, even if it was lost again, is a NOTE;
+- bodies that fall or are squashed sink in by 0.2 % of their diagonal at most, and by 0.05 % at rest;
 - where what presses goes away again: 12 frames later nothing touches, and at the end the flesh has its
   shape at rest again, to 1e-3 of its diagonal;
 - where a muscle contracts, the girth around it grows, and where muscles of a character flex, its skin moves.
@@ -34,6 +35,9 @@ import time
 SCENES = pathlib.Path(__file__).resolve().parents[2] / "scenes"
 # Frame at which what presses has left, of the scenes in which it does.
 RELEASES = {"squash": 29, "belly": 30, "elbow": 54, "knee": 36, "armpit": 44, "twist": 71, "flex": 44}
+# Scenes whose bodies hardly sink in, and how far, as parts of the diagonal: at most, and in the end, at rest.
+SHALLOW = ("drop", "squash")
+SUNK, SUNK_AT_REST = 2e-3, 5e-4
 APART = 12  # frames after which nothing touches any more
 RECOVERED = 1e-3
 ENERGY_SLACK = 0.01
@@ -199,7 +203,10 @@ def judge(name, run, scene):
         if line["frame"] >= apart and line["max_penetration"] > 0:
             wrong.append(f"still touches at frame {line['frame']}, {line['max_penetration']:.3g} m deep")
             break
-    if name in RELEASES and scene["frames"][1] in at:
+    deepest, ended = max(line["max_penetration"] for line in lines), scene["frames"][1] in at
+    depths = [(deepest, SUNK)] + [(lines[-1]["max_penetration"], SUNK_AT_REST)] * ended if name in SHALLOW else []
+    wrong += [f"sinks in by {100 * depth / size:.3g} % of the diagonal" for depth, most in depths if depth > most * size]
+    if name in RELEASES and ended:
         error = max(shape_error(run, body, random.Random(1)) for body in bodies)
         if error > RECOVERED:
             wrong.append(f"shape at the end is off by {error:.3g} of the diagonal")
@@ -207,13 +214,12 @@ def judge(name, run, scene):
         wrong += check_bulge(run, bodies[0], lines[0]["frame"], BULGES[name])
     if name in FLEXES:
         wrong += check_flex(run, bodies[0], lines, FLEXES[name])
-    deepest = max(lines, key=lambda line: line["max_penetration"])
     return wrong, {
         "cells": lines[0]["elements"], "frames": len(lines),
         "seconds": sum(line["seconds"] for line in lines),
         "newton": sum(line["newton"] for line in lines) / len(lines),
         "unconverged": sum(not line["converged"] for line in lines),
-        "deepest": 100 * deepest["max_penetration"] / size,
+        "deepest": 100 * deepest / size,
         "min_j": min(line["min_j"] for line in lines),
         "gain": 100 * gain, "rescued": 100 * rescued, "error": error,
     }
