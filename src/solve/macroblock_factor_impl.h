@@ -14,10 +14,12 @@ static bool any_kept(const float* keep, int count) {
 }
 
 // What a block lacks need not be gone through.
-static void find_idle(const sn_block_vector* keep, sn_block_factor* factor) {
+static void find_idle(const sn_block_input* input, sn_block_factor* factor) {
+  const sn_block_vector* keep = input->keep;
+  // Where all subdomains of a side are held, its cells still hold the layers beside them.
   factor->sides = 1;
-  for (int k = 0; k < 3 * SN_BLOCK_OWN; ++k) {
-    if (any_kept(keep->sub[k / 3][k % 3][1], LANES)) factor->sides = 2;
+  for (int i = 0; i < 64 * LANES; ++i) {
+    if (input->cells[i / LANES][1][i % LANES] != UINT32_MAX) factor->sides = 2;
   }
   factor->idle[0] = false;
   factor->idle[1] = !any_kept(keep->one[0][0], 9 * 3 * LANES);
@@ -470,7 +472,7 @@ static void clear_fronts(int faces, sn_block_room* room) {
 
 static void factor(const sn_block_plan* plan, const sn_block_cells* cells,
                    const sn_block_input* input, sn_block_room* room, sn_block_factor* to) {
-  find_idle(input->keep, to);
+  find_idle(input, to);
   expand_keep(plan, input->keep, room);
   memset(to->one_out, 0, sizeof to->one_out);
   memset(to->two_out, 0, sizeof to->two_out);
