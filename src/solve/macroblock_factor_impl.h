@@ -83,14 +83,20 @@ static void assemble(const sn_block_plan* plan, const sn_block_cells* cells,
   }
 }
 
+// Blocks between subdomains and the layers of some levels.
+static void keep_out(const sn_block_plan* plan, const sn_block_room* room, int sz, int first_level,
+                     int last_level, sn_block_factor* factor) {
+  for (int e = plan->out_starts[first_level]; e < plan->out_starts[last_level + 1]; ++e) {
+    const float(*from)[LANES] = room->lower[plan->out_blocks[e]];
+    for (int i = 0; i < 9; ++i) store(factor->out[e][i][sz], load(from[i % 3 * 3 + i / 3]));
+  }
+}
+
 // The couplings between subdomains and layers, and of layers with one another, before anything is
 // eliminated.
 static void keep_couplings(const sn_block_plan* plan, const sn_block_room* room, int sz,
                            sn_block_factor* factor) {
-  for (int e = 0; e < SN_BLOCK_OUT; ++e) {
-    const float(*from)[LANES] = room->lower[plan->out_blocks[e]];
-    for (int i = 0; i < 9; ++i) store(factor->out[e][i][sz], load(from[i % 3 * 3 + i / 3]));
-  }
+  keep_out(plan, room, sz, 2, 4, factor);
   for (int e = 0; e < plan->one_source_count; ++e) {
     const source* s = &plan->one_sources[e];
     if (s->sz != sz) continue;
@@ -481,6 +487,7 @@ static void factor(const sn_block_plan* plan, const sn_block_cells* cells,
     assemble(plan, cells, input, sz, room);
     keep_couplings(plan, room, sz, to);
     eliminate_subdomains(plan, sz, room, to);
+    keep_out(plan, room, sz, 1, 1, to);
   }
   eliminate_one(plan, input->add, room, to);
   // The usual sizes are known to the compiler.
