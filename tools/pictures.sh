@@ -52,6 +52,8 @@ show stack "$out/stack.run" --tiles 4 --size 400x400
 show drop "$out/drop.run" --frames 1:24 --tiles 6 --size 300x360
 show fold "$out/elbow.run" --frames 1:34 --tiles 4 --size 420x360
 show twist "$out/twist.run" --frames 1:34 --tiles 3 --size 640x240 --camera 12,22
+show sheet "$out/sheet.run" --frames 1:10 --tiles 3 --size 420x320 --camera 30,35
+show face "$out/face.run" --frames 2:8 --tiles 3 --size 420x320 --camera 20,25
 show flex "$out/flex.run" --frames 1:24 --tiles 3 --muscles --bones --size 560x400
 show stride "$out/stride.run" --frames 14:38 --tiles 2 --size 500x440
 

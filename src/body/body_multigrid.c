@@ -313,7 +313,9 @@ void sn_body_multigrid_update(sn_body_multigrid* multigrid, sn_pool* pool, sn_fi
     for (int i = 0; i < multigrid->more_count; ++i) {
       multigrid->more[i]->bound(multigrid->more[i]->ctx, pool, l, level);
     }
-    if (l == 0 && multigrid->has_macroblocks) sn_macroblocks_mark(&multigrid->macroblocks, level);
+    if (l == 0 && multigrid->has_macroblocks) {
+      sn_macroblocks_mark(&multigrid->macroblocks, level, fit == SN_FIT_SPRINGS);
+    }
     if (direct && l == multigrid->mg.solved) sn_dissected_mark(&multigrid->dissected, level);
     sn_flesh_diagonal_f(flesh, pool, work->flesh, SN_HESSIAN_DEFINITE, level->r);
     sn_mg_set_diagonal(level, pool);

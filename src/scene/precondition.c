@@ -59,6 +59,19 @@ static double apply(void* ctx, sn_pool* pool, const float* r, float* z) {
   return sn_vector_dot_f(pool, n, r, z);
 }
 
+// With a V-cycle on the interface each application settles what it is given.
+static bool settle(void* ctx, sn_pool* pool, const float* r, float* z) {
+  sn_state* state = ctx;
+  bool any = false;
+  for (uint32_t b = 0; b < state->multigrid_count && state->by_macroblocks; ++b) {
+    const sn_body_multigrid* m = &state->multigrids[b];
+    const sn_macroblocks_work* work = &m->macroblocks;
+    if (work->interface == SN_INTERFACE_MULTIGRID) continue;
+    any |= sn_macroblocks_settle(work, pool, r + m->body->begin, z + m->body->begin);
+  }
+  return any;
+}
+
 static void weaken(void* ctx) {
   sn_state* state = ctx;
   for (uint32_t b = 0; b < state->multigrid_count; ++b) sn_mg_weaken(&state->multigrids[b].mg);
@@ -161,8 +174,12 @@ static sn_status create_multigrid(const sn_model* model, sn_state* state, sn_err
   }
   state->multigrid_count = model->body_count;
   state->problem.summed = true;
-  state->preconditioner = (sn_preconditioner){
-      .update = update, .apply = apply, .weaken = weaken, .ctx = state, .strong = true};
+  state->preconditioner = (sn_preconditioner){.update = update,
+                                              .apply = apply,
+                                              .settle = settle,
+                                              .weaken = weaken,
+                                              .ctx = state,
+                                              .strong = true};
   state->has_preconditioner = true;
   return SN_OK;
 }

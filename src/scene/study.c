@@ -209,7 +209,7 @@ static void run_blocks(sn_state* state, sn_time_what what) {
     const float* p = cg.direction + m->body->begin;
     float* y = cg.product + m->body->begin;
     if (what == SN_TIME_BLOCK_FACTOR) sn_body_multigrid_factor(m, state->pool);
-    if (what == SN_TIME_BLOCK_SOLVE) sn_macroblocks_solve(&m->macroblocks, state->pool, p, y);
+    if (what == SN_TIME_BLOCK_SOLVE) sn_macroblocks_solve(&m->macroblocks, state->pool, 1, p, y);
     if (what == SN_TIME_INTERFACE) {
       sn_macroblocks_multiply(&m->macroblocks, &m->levels[0], state->pool, p, y);
     }

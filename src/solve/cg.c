@@ -24,6 +24,12 @@ static double precondition(const cg* c) {
   return sn_vector_dot_f(c->pool, c->n, r, r);
 }
 
+// z that M is sure of, if there is one
+static bool settle(const cg* c) {
+  const sn_preconditioner* m = c->opts->preconditioner;
+  return m && m->settle && m->settle(m->ctx, c->pool, c->work->residual, c->work->preconditioned);
+}
+
 static double norm(const cg* c, const double* x) {
   return sqrt(sn_vector_dot(c->pool, c->n, x, x));
 }
@@ -48,6 +54,10 @@ sn_cg_result sn_cg_solve(const sn_problem* problem, sn_pool* pool, const sn_cg_o
   sn_vector_fill(pool, c.n, 0, x);
   if (size == 0) return (sn_cg_result){0, 0.0, SN_CG_CONVERGED};
   sn_vector_narrow(pool, c.n, 1 / size, b, work->residual);  // r = b - K 0
+  if (settle(&c)) {
+    sn_problem_apply_f(problem, pool, opts->kind, z, q);
+    sn_vector_advance(pool, c.n, 1, z, q, x, work->residual);
+  }
 
   while (result.iterations < opts->max) {
     // z = M^-1 r,  beta = z.r / (z.r)_before,  p = z + beta p

@@ -52,7 +52,11 @@ static bool are_near(const int p[3], const int q[3]) {
   return true;
 }
 
-// Subdomain order: always the node with the fewest neighbours left, the first of these.
+// The lowest level whose layer is beside a subdomain's node, other than that at a = -1.
+static int nearest_level(int n) { return n / 9 == 2 ? 1 : n / 3 % 3 == 2 ? 2 : n % 3 == 2 ? 3 : 4; }
+
+// Subdomain order: of the nodes beside the highest level always the one with the fewest neighbours left, the first
+// of these.
 static void order_own(sn_block_plan* plan) {
   uint32_t near[SN_BLOCK_OWN], done = 0;
   for (int n = 0; n < SN_BLOCK_OWN; ++n) {
@@ -66,7 +70,7 @@ static void order_own(sn_block_plan* plan) {
   for (int k = 0; k < SN_BLOCK_OWN; ++k) {
     int best = -1;
     for (int n = 0; n < SN_BLOCK_OWN; ++n) {
-      if (done >> n & 1) continue;
+      if (done >> n & 1 || k < NEAR_LEVEL[nearest_level(n)]) continue;
       if (best < 0 || __builtin_popcount(near[n]) < __builtin_popcount(near[best])) best = n;
     }
     done |= 1u << best;
@@ -135,6 +139,7 @@ static void list_factor(sn_block_plan* plan, const front* f) {
     plan->column_starts[r] = (uint16_t)column;
     for (int s = 0; s < r; ++s) {
       if (f->block[r][s] != NONE) plan->rows[row++] = (block_link){f->block[r][s], (uint8_t)s};
+      SN_ASSERT(s < NEAR_LEVEL[3] || f->block[r][s] != NONE);  // which sweep_forward relies on
     }
     for (int i = r + 1; i < SN_BLOCK_OWN; ++i) {
       if (f->block[i][r] != NONE)
@@ -209,7 +214,8 @@ static void list_out(sn_block_plan* plan, const front* f) {
       int q[3];
       place_of(i, q);
       for (int k = 0; k < SN_BLOCK_OWN && level_of(q) == level; ++k) {
-        if (!are_near(f->at[k], q)) continue;
+        bool filled = f->block[plan->row_of[i]][k] != NONE;
+        if (level == 1 ? !filled : !are_near(f->at[k], q)) continue;
         plan->out_blocks[count] = f->block[plan->row_of[i]][k];
         plan->out[count++] = (coupling){(uint8_t)k, (uint8_t)i, 0, 0};
       }

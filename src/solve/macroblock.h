@@ -28,13 +28,14 @@
 #define SN_BLOCK_POSITIONS 80  // places (a, b, c) with a from -1 to 3 and b, c from 0 to 3
 #define SN_BLOCK_NODES 735
 #define SN_BLOCK_CELLS 1024
-#define SN_BLOCK_BELOW 188    // 3 x 3 blocks below the diagonal of a subdomain's factor
-#define SN_BLOCK_OUT 233      // of the matrix between a subdomain and layers,
+#define SN_BLOCK_BELOW 288    // 3 x 3 blocks below the diagonal of a subdomain's factor,
+#define SN_BLOCK_OUT 253      // between a subdomain and layers,
 #define SN_BLOCK_ONE_OUT 69   // level 1 and higher ones,
 #define SN_BLOCK_TWO_OUT 114  // level 2 and higher ones
 #define SN_BLOCK_ONE 27       // unknowns of a layer of level 1,
 #define SN_BLOCK_TWO 63       // 2, and
-#define SN_BLOCK_FACE 147     // 3 and 4
+#define SN_BLOCK_TWO_ROOM 64
+#define SN_BLOCK_FACE 147  // 3 and 4
 #define SN_BLOCK_FACE_ROOM 152
 #define SN_BLOCK_TRIANGLE \
   12160  // numbers of such a layer's factor, rows starting at multiples of 8
@@ -52,12 +53,12 @@ typedef struct sn_block_vector {
 typedef struct sn_block_factor {
   _Alignas(64) float diagonal[SN_BLOCK_OWN][6][2][SN_BLOCK_LANES];  // 00 10 11 20 21 22, reciprocal
   float below[SN_BLOCK_BELOW][9][2][SN_BLOCK_LANES];
-  float out[SN_BLOCK_OUT][9][2][SN_BLOCK_LANES];
+  float out[SN_BLOCK_OUT][9][2][SN_BLOCK_LANES];  // L to level 1, K to the others
   // What is left of the layers of levels 1 and 2, inverted: as many operations as with factors, and none
   // waits for another.
   float one[SN_BLOCK_ONE][SN_BLOCK_ONE][SN_BLOCK_LANES];
   float one_out[SN_BLOCK_ONE_OUT][9][SN_BLOCK_LANES];
-  float two[SN_BLOCK_TWO][SN_BLOCK_TWO][4];
+  float two[SN_BLOCK_TWO][SN_BLOCK_TWO_ROOM][4];
   float two_out[SN_BLOCK_TWO_OUT][9][4];
   // Rows of U; the 8 x 8 blocks on the diagonal are inverted.
   _Alignas(64) float three[2][SN_BLOCK_TRIANGLE];

@@ -14,10 +14,12 @@ static bool any_kept(const float* keep, int count) {
 }
 
 // What a block lacks need not be gone through.
-static void find_idle(const sn_block_vector* keep, sn_block_factor* factor) {
+static void find_idle(const sn_block_input* input, sn_block_factor* factor) {
+  const sn_block_vector* keep = input->keep;
+  // Where all subdomains of a side are held, its cells still hold the layers beside them.
   factor->sides = 1;
-  for (int k = 0; k < 3 * SN_BLOCK_OWN; ++k) {
-    if (any_kept(keep->sub[k / 3][k % 3][1], LANES)) factor->sides = 2;
+  for (int i = 0; i < 64 * LANES; ++i) {
+    if (input->cells[i / LANES][1][i % LANES] != UINT32_MAX) factor->sides = 2;
   }
   factor->idle[0] = false;
   factor->idle[1] = !any_kept(keep->one[0][0], 9 * 3 * LANES);
@@ -81,14 +83,20 @@ static void assemble(const sn_block_plan* plan, const sn_block_cells* cells,
   }
 }
 
+// Blocks between subdomains and the layers of some levels.
+static void keep_out(const sn_block_plan* plan, const sn_block_room* room, int sz, int first_level,
+                     int last_level, sn_block_factor* factor) {
+  for (int e = plan->out_starts[first_level]; e < plan->out_starts[last_level + 1]; ++e) {
+    const float(*from)[LANES] = room->lower[plan->out_blocks[e]];
+    for (int i = 0; i < 9; ++i) store(factor->out[e][i][sz], load(from[i % 3 * 3 + i / 3]));
+  }
+}
+
 // The couplings between subdomains and layers, and of layers with one another, before anything is
 // eliminated.
 static void keep_couplings(const sn_block_plan* plan, const sn_block_room* room, int sz,
                            sn_block_factor* factor) {
-  for (int e = 0; e < SN_BLOCK_OUT; ++e) {
-    const float(*from)[LANES] = room->lower[plan->out_blocks[e]];
-    for (int i = 0; i < 9; ++i) store(factor->out[e][i][sz], load(from[i % 3 * 3 + i / 3]));
-  }
+  keep_out(plan, room, sz, 2, 4, factor);
   for (int e = 0; e < plan->one_source_count; ++e) {
     const source* s = &plan->one_sources[e];
     if (s->sz != sz) continue;
@@ -470,7 +478,7 @@ static void clear_fronts(int faces, sn_block_room* room) {
 
 static void factor(const sn_block_plan* plan, const sn_block_cells* cells,
                    const sn_block_input* input, sn_block_room* room, sn_block_factor* to) {
-  find_idle(input->keep, to);
+  find_idle(input, to);
   expand_keep(plan, input->keep, room);
   memset(to->one_out, 0, sizeof to->one_out);
   memset(to->two_out, 0, sizeof to->two_out);
@@ -479,6 +487,7 @@ static void factor(const sn_block_plan* plan, const sn_block_cells* cells,
     assemble(plan, cells, input, sz, room);
     keep_couplings(plan, room, sz, to);
     eliminate_subdomains(plan, sz, room, to);
+    keep_out(plan, room, sz, 1, 1, to);
   }
   eliminate_one(plan, input->add, room, to);
   // The usual sizes are known to the compiler.

@@ -14,6 +14,10 @@
 #define MOST_TARGETS (MOST_LOWER + BOUNDARY_PAIRS)
 #define NONE UINT16_MAX
 
+// A subdomain's nodes beside the layer of level 1 are eliminated last, before them those beside level 2, and
+// so on: from this one on are those that a level has to do with, as levels below it have.
+static const int NEAR_LEVEL[5] = {SN_BLOCK_OWN, 18, 12, 8, 0};
+
 // A factor's block, and the node beside it that its own row or column belongs to.
 typedef struct block_link {
   uint16_t block;

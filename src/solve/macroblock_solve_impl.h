@@ -1,7 +1,9 @@
 // Solving a macroblock with its factor, for one instruction set. Level by level
-//     y = K_R^-1 f,  x_c = C^-1 (f_c - K_cR y),  x = y - K_R^-1 (K_Rc x_c),
+//     y = K_R^-1 f,  x_c = C^-1 (f_c - K_cR y),  x = K_R^-1 (f - K_Rc x_c),
 // R being the two regions that layer c separates, and C what is left of K_cc. Nothing but the factors of
-// C and of the subdomains is kept beside the original matrix.
+// C and of the subdomains is kept beside the original matrix. Of y only what is beside the layer is needed, and
+// f - K_Rc x_c differs from f there only: so each but the last of the sweeps over the subdomains is one over their
+// last nodes. At level 1, where K_R = L L^T, it is an ordinary factor: x_c = C^-1 (f_c - L_c g), g = L^-1 f.
 #include <string.h>
 
 #include "math/simd.h"
@@ -25,13 +27,14 @@ typedef struct around {
   _Alignas(64) float at[SN_BLOCK_POSITIONS][3][2][LANES];
 } around;
 
-// x <- (L L^T)^-1 x in all sixteen subdomains.
-ALWAYS_INLINE void solve_subdomains(const sn_block_plan* plan, const sn_block_factor* factor,
-                                    int sides, float (*x)[3][2][LANES]) {
-  for (int p = 0; p < SN_BLOCK_OWN; ++p) {
+// x <- L^-1 x in all sixteen subdomains, for x that is 0 before node `first`. Rows are full from NEAR_LEVEL[3] on.
+ALWAYS_INLINE void sweep_forward(const sn_block_plan* plan, const sn_block_factor* factor,
+                                 int sides, int first, float (*x)[3][2][LANES]) {
+  for (int p = first; p < SN_BLOCK_OWN; ++p) {
+    int end = plan->row_starts[p + 1], e = end - (p - first);
     W y[3][2];
     memcpy(y, x[p], sizeof y);
-    for (int e = plan->row_starts[p]; e < plan->row_starts[p + 1]; ++e) {
+    for (e = e > plan->row_starts[p] ? e : plan->row_starts[p]; e < end; ++e) {
       const float(*L)[2][LANES] = factor->below[plan->rows[e].block];
       float(*from)[2][LANES] = x[plan->rows[e].node];
       for (int s = 0; s < sides; ++s) {
@@ -53,9 +56,15 @@ ALWAYS_INLINE void solve_subdomains(const sn_block_plan* plan, const sn_block_fa
       store(x[p][2][s], v2 * load(d[5][s]));
     }
   }
-  for (int p = SN_BLOCK_OWN - 1; p >= 0; --p) {
+}
+
+// x = L^-T g there, from node `first` on.
+ALWAYS_INLINE void sweep_backward(const sn_block_plan* plan, const sn_block_factor* factor,
+                                  int sides, int first, const float (*g)[3][2][LANES],
+                                  float (*x)[3][2][LANES]) {
+  for (int p = SN_BLOCK_OWN - 1; p >= first; --p) {
     W y[3][2];
-    memcpy(y, x[p], sizeof y);
+    memcpy(y, g[p], sizeof y);
     for (int e = plan->column_starts[p]; e < plan->column_starts[p + 1]; ++e) {
       const float(*L)[2][LANES] = factor->below[plan->columns[e].block];
       float(*from)[2][LANES] = x[plan->columns[e].node];
@@ -80,44 +89,37 @@ ALWAYS_INLINE void solve_subdomains(const sn_block_plan* plan, const sn_block_fa
   }
 }
 
-// x <- C^-1 x with the inverse at hand, in the layers of level 1, eight at once,
-static void solve_one(const float (*inverse)[SN_BLOCK_ONE][LANES], float (*x)[LANES]) {
-  float from[SN_BLOCK_ONE][LANES] __attribute__((aligned(32)));
-  memcpy(from, x, sizeof from);
-  for (int i = 0; i < SN_BLOCK_ONE; i += 3) {
-    W sum[3] = {{0}}, other[3] = {{0}};
-    for (int j = 0; j < SN_BLOCK_ONE - 1; j += 2) {
-      W v = load(from[j]), w = load(from[j + 1]);
-      for (int k = 0; k < 3; ++k) {
-        sum[k] = sn_wide_fma_f(load(inverse[i + k][j]), v, sum[k]);
-        other[k] = sn_wide_fma_f(load(inverse[i + k][j + 1]), w, other[k]);
-      }
+// Rows of an inverse that are gone through together.
+#define TOGETHER 9
+
+// x = C^-1 from with the inverse at hand, in the layers of level 1, eight at once,
+static void solve_one(const float (*inverse)[SN_BLOCK_ONE][LANES], const float (*from)[LANES],
+                      float (*x)[LANES]) {
+  for (int i = 0; i < SN_BLOCK_ONE; i += TOGETHER) {
+    W sum[TOGETHER] = {{0}};
+    for (int j = 0; j < SN_BLOCK_ONE; ++j) {
+      W v = load(from[j]);
+      for (int k = 0; k < TOGETHER; ++k) sum[k] = sn_wide_fma_f(load(inverse[i + k][j]), v, sum[k]);
     }
-    W last = load(from[SN_BLOCK_ONE - 1]);
-    for (int k = 0; k < 3; ++k) {
-      sum[k] = sn_wide_fma_f(load(inverse[i + k][SN_BLOCK_ONE - 1]), last, sum[k]);
-      store(x[i + k], sum[k] + other[k]);
-    }
+    for (int k = 0; k < TOGETHER; ++k) store(x[i + k], sum[k]);
   }
 }
 
-// of level 2, four at once,
-static void solve_two(const float (*inverse)[SN_BLOCK_TWO][4], float (*x)[4]) {
-  float from[SN_BLOCK_TWO][4] __attribute__((aligned(32)));
-  memcpy(from, x, sizeof from);
-  for (int i = 0; i < SN_BLOCK_TWO; i += 3) {
-    Q sum[3] = {{0}}, other[3] = {{0}};
+// of level 2, four at once, two columns in a vector,
+static void solve_two(const float (*inverse)[SN_BLOCK_TWO_ROOM][4], const float (*from)[4],
+                      float (*x)[4]) {
+  Q last = load_quad(from[SN_BLOCK_TWO - 1]);
+  for (int i = 0; i < SN_BLOCK_TWO; i += TOGETHER) {
+    W sum[TOGETHER] = {{0}};
     for (int j = 0; j < SN_BLOCK_TWO - 1; j += 2) {
-      Q v = load_quad(from[j]), w = load_quad(from[j + 1]);
-      for (int k = 0; k < 3; ++k) {
-        sum[k] = sn_quad_fma_f(load_quad(inverse[i + k][j]), v, sum[k]);
-        other[k] = sn_quad_fma_f(load_quad(inverse[i + k][j + 1]), w, other[k]);
-      }
+      W v = load(from[j]);
+      for (int k = 0; k < TOGETHER; ++k) sum[k] = sn_wide_fma_f(load(inverse[i + k][j]), v, sum[k]);
     }
-    Q last = load_quad(from[SN_BLOCK_TWO - 1]);
-    for (int k = 0; k < 3; ++k) {
-      sum[k] = sn_quad_fma_f(load_quad(inverse[i + k][SN_BLOCK_TWO - 1]), last, sum[k]);
-      store_quad(x[i + k], sum[k] + other[k]);
+    for (int k = 0; k < TOGETHER; ++k) {
+      Q even = __builtin_shufflevector(sum[k], sum[k], 0, 1, 2, 3);
+      Q odd = __builtin_shufflevector(sum[k], sum[k], 4, 5, 6, 7);
+      Q rest = load_quad(inverse[i + k][SN_BLOCK_TWO - 1]);
+      store_quad(x[i + k], sn_quad_fma_f(rest, last, even + odd));
     }
   }
 }
@@ -245,16 +247,16 @@ static void fold(const sn_block_plan* plan, int level, const around* from, sn_bl
   if (level == 4) fold_faces(plan, -1, from, x->four, x->four);
 }
 
-// x_c -= K_cR x: the sums of one place are kept in registers while its couplings last.
+// g_c -= K_cR x: the sums of one place are kept in registers while its couplings last.
 ALWAYS_INLINE void multiply_up(const sn_block_plan* plan, const sn_block_factor* factor, int level,
-                               int sides, sn_block_vector* x) {
+                               int sides, const sn_block_vector* x, sn_block_vector* g) {
   around sums;
   for (int e = plan->out_starts[level]; e < plan->out_starts[level + 1];) {
     int position = plan->out[e].position;
     W y[3][2] = {{{0}}};
     for (; e < plan->out_starts[level + 1] && plan->out[e].position == position; ++e) {
       const float(*K)[2][LANES] = factor->out[e];
-      float(*from)[2][LANES] = x->sub[plan->out[e].node];
+      const float(*from)[2][LANES] = x->sub[plan->out[e].node];
       for (int s = 0; s < sides; ++s) {
         W v0 = load(from[0][s]), v1 = load(from[1][s]), v2 = load(from[2][s]);
         for (int i = 0; i < 3; ++i) {
@@ -289,16 +291,17 @@ ALWAYS_INLINE void multiply_up(const sn_block_plan* plan, const sn_block_factor*
       store_quad(to, y);
     }
   }
-  fold(plan, level, &sums, x);
+  fold(plan, level, &sums, g);
 }
 
-// y = K_Rc x_c, all of R.
+// y = K_Rc x_c: subdomains' nodes beside the layer, and layers below it.
 ALWAYS_INLINE void multiply_down(const sn_block_plan* plan, const sn_block_factor* factor,
                                  int level, int sides, const sn_block_vector* x,
                                  sn_block_vector* y) {
   around at;
   expand(plan, level, x, &at);
-  memset(y->sub, 0, sizeof y->sub);
+  int first = NEAR_LEVEL[level];
+  memset(y->sub[first], 0, (size_t)(SN_BLOCK_OWN - first) * sizeof y->sub[0]);
   for (int e = plan->out_starts[level]; e < plan->out_starts[level + 1]; ++e) {
     const float(*K)[2][LANES] = factor->out[e];
     float(*from)[2][LANES] = at.at[plan->out[e].position];
@@ -343,20 +346,28 @@ static void subtract(const float* from, float* to, int count) {
 }
 
 // With the number of sides known to the compiler.
-static void solve_all_subdomains(const sn_block_plan* plan, const sn_block_factor* factor,
-                                 sn_block_vector* x) {
+static void go_forward(const sn_block_plan* plan, const sn_block_factor* factor, int first,
+                       sn_block_vector* x) {
   if (factor->sides == 1) {
-    solve_subdomains(plan, factor, 1, x->sub);
+    sweep_forward(plan, factor, 1, first, x->sub);
   } else {
-    solve_subdomains(plan, factor, 2, x->sub);
+    sweep_forward(plan, factor, 2, first, x->sub);
+  }
+}
+static void go_backward(const sn_block_plan* plan, const sn_block_factor* factor, int first,
+                        const sn_block_vector* g, sn_block_vector* x) {
+  if (factor->sides == 1) {
+    sweep_backward(plan, factor, 1, first, g->sub, x->sub);
+  } else {
+    sweep_backward(plan, factor, 2, first, g->sub, x->sub);
   }
 }
 static void go_up(const sn_block_plan* plan, const sn_block_factor* factor, int level,
-                  sn_block_vector* x) {
+                  const sn_block_vector* x, sn_block_vector* g) {
   if (factor->sides == 1) {
-    multiply_up(plan, factor, level, 1, x);
+    multiply_up(plan, factor, level, 1, x, g);
   } else {
-    multiply_up(plan, factor, level, 2, x);
+    multiply_up(plan, factor, level, 2, x, g);
   }
 }
 static void go_down(const sn_block_plan* plan, const sn_block_factor* factor, int level,
@@ -368,39 +379,55 @@ static void go_down(const sn_block_plan* plan, const sn_block_factor* factor, in
   }
 }
 
-static void solve_layers(const sn_block_factor* factor, int level, sn_block_vector* x) {
-  if (level == 1) solve_one(factor->one, x->one[0]);
-  if (level == 2) solve_two(factor->two, x->two[0]);
+// x_c = C^-1 g_c
+static void solve_layers(const sn_block_factor* factor, int level, const sn_block_vector* g,
+                         sn_block_vector* x) {
+  if (level == 1) solve_one(factor->one, g->one[0], x->one[0]);
+  if (level == 2) solve_two(factor->two, g->two[0], x->two[0]);
+  if (level == 3) memcpy(x->three, g->three, sizeof x->three);
   for (int half = 0; half < 2 && level == 3; ++half) {
     solve_face(factor->three[half], factor->faces, x->three[half]);
   }
+  if (level == 4) memcpy(x->four, g->four, sizeof x->four);
   if (level == 4) solve_face(factor->four, factor->faces, x->four);
 }
 
-// x <- K_R^-1 x, R being the regions up to a level and its layers.
+// g -= y
+static void subtract_below(int level, const sn_block_vector* y, sn_block_vector* g) {
+  int first = NEAR_LEVEL[level];
+  subtract(y->sub[first][0][0], g->sub[first][0][0], (SN_BLOCK_OWN - first) * 48);
+  if (level > 1) subtract(y->one[0][0], g->one[0][0], 9 * 24);
+  for (int i = 0; i < SN_BLOCK_TWO && level > 2; ++i) {
+    float* to = g->two[i / 3][i % 3];
+    store_quad(to, load_quad(to) - load_quad(y->two[i / 3][i % 3]));
+  }
+}
+
+// x = K_R^-1 f on the regions up to a level and its layers, of subdomains from node `first` on. g is f with the
+// subdomains swept forward, and is lost.
 static void solve_level(const sn_block_plan* plan, const sn_block_factor* factor, int level,
-                        sn_block_vector* x) {
+                        int first, sn_block_vector* g, sn_block_vector* x) {
   if (level == 0) {
-    solve_all_subdomains(plan, factor, x);
+    go_backward(plan, factor, first, g, x);
     return;
   }
-  solve_level(plan, factor, level - 1, x);
-  if (factor->idle[level]) return;
-  sn_block_vector y;
-  go_up(plan, factor, level, x);
-  solve_layers(factor, level, x);
-  go_down(plan, factor, level, x, &y);
-  if (level == 4) memset(y.three, 0, sizeof y.three);
-  solve_level(plan, factor, level - 1, &y);
-  subtract(y.sub[0][0][0], x->sub[0][0][0], SN_BLOCK_OWN * 48);
-  if (level > 1) subtract(y.one[0][0], x->one[0][0], 9 * 24);
-  for (int i = 0; i < SN_BLOCK_TWO && level > 2; ++i) {
-    float* to = x->two[i / 3][i % 3];
-    store_quad(to, load_quad(to) - load_quad(y.two[i / 3][i % 3]));
+  if (!factor->idle[level]) {
+    sn_block_vector y;
+    if (level > 1) {
+      y = *g;
+      solve_level(plan, factor, level - 1, NEAR_LEVEL[level], &y, x);
+    }
+    go_up(plan, factor, level, level > 1 ? x : g, g);
+    solve_layers(factor, level, g, x);
+    go_down(plan, factor, level, x, &y);
+    if (level > 1) go_forward(plan, factor, NEAR_LEVEL[level], &y);
+    subtract_below(level, &y, g);
   }
-  if (level > 3) subtract(y.three[0], x->three[0], 2 * SN_BLOCK_FACE_ROOM);
+  solve_level(plan, factor, level - 1, first, g, x);
 }
 
 static void solve(const sn_block_plan* plan, const sn_block_factor* factor, sn_block_vector* x) {
-  solve_level(plan, factor, 4, x);
+  sn_block_vector g = *x;
+  go_forward(plan, factor, 0, &g);
+  solve_level(plan, factor, 4, 0, &g, x);
 }

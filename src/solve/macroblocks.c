@@ -9,6 +9,8 @@
 #define MIN_BLOCK 6144  // items; a multiple of 3
 // A box with fewer inner nodes than this is not worth a factor.
 #define LEAST_INNER 64
+// Share of a residual that may be on inner nodes before it is taken off.
+#define SETTLED 0.01
 #define NOWHERE UINT32_MAX
 #define SEVERAL (UINT32_MAX - 1)
 
@@ -238,8 +240,9 @@ sn_status sn_macroblocks_work_create(const sn_macroblocks* blocks, sn_interface 
   for (uint32_t i = 0; i < work->room_count; ++i) {
     SN_TRY(sn_arena_take_raw(arena, 1, sn_block_room_bytes(), (void**)&work->rooms[i], err));
   }
+  SN_TRY(SN_ARENA_NEW(arena, blocks->count, &work->stale, err));
   SN_TRY(SN_ARENA_NEW(arena, blocks->node_count, &work->inner, err));
-  float** vectors[] = {&work->diagonal, &work->f, &work->t, &work->b, &work->c};
+  float** vectors[] = {&work->diagonal, &work->outside, &work->b, &work->t, &work->c};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; ++i) {
     SN_TRY(SN_ARENA_NEW(arena, n, vectors[i], err));
   }
@@ -249,19 +252,42 @@ sn_status sn_macroblocks_work_create(const sn_macroblocks* blocks, sn_interface 
 
 // Factoring.
 
-void sn_macroblocks_mark(sn_macroblocks_work* work, const sn_mg_level* finest) {
-  const sn_macroblocks* blocks = work->blocks;
-  memset(work->inner, 0, blocks->node_count);
-  for (size_t i = 0; i < (size_t)blocks->count * SN_BLOCK_NODES; ++i) {
-    uint32_t node = blocks->nodes[i / SN_BLOCK_NODES][i % SN_BLOCK_NODES];
+// Axes of a node that its block solves for.
+static uint8_t inner_axes(const sn_mg_level* finest, uint32_t node) {
+  uint8_t axes = 0;
+  if (finest->blocks.capacity > 0 && finest->blocks.places[node] != 0) return 0;
+  for (size_t k = 0; k < 3; ++k) {
+    if (!sn_is_held(finest->held, 3 * (size_t)node + k)) axes |= (uint8_t)(1 << k);
+  }
+  return axes;
+}
+
+// Returns whether the block's matrix is another one than before, flesh apart.
+static bool mark_block(sn_macroblocks_work* work, const sn_mg_level* finest, uint32_t b) {
+  bool differs = false;
+  for (int i = 0; i < SN_BLOCK_NODES; ++i) {
+    uint32_t node = work->blocks->nodes[b][i];
     if (node == NOWHERE) continue;
-    if (finest->blocks.capacity > 0 && finest->blocks.places[node] != 0) continue;
-    for (size_t k = 0; k < 3; ++k) {
-      if (!sn_is_held(finest->held, 3 * (size_t)node + k)) work->inner[node] |= (uint8_t)(1 << k);
+    uint8_t axes = inner_axes(finest, node);
+    differs |= axes != work->inner[node];
+    work->inner[node] = axes;
+    for (size_t k = 3 * (size_t)node; k < 3 * (size_t)node + 3; ++k) {
+      float added = finest->springs[k] + finest->b[k];
+      differs |= added != work->diagonal[k];
+      work->diagonal[k] = added;
     }
   }
+  return differs;
+}
+
+void sn_macroblocks_mark(sn_macroblocks_work* work, const sn_mg_level* finest, bool same_flesh) {
+  for (uint32_t b = 0; b < work->blocks->count; ++b) {
+    bool differs = mark_block(work, finest, b);
+    work->stale[b] = differs || !same_flesh;
+  }
   for (size_t i = 0; i < finest->unknown_count; ++i) {
-    work->diagonal[i] = finest->springs[i] + finest->b[i];
+    bool inner = work->inner[i / 3] >> (i % 3) & 1;
+    work->outside[i] = inner || sn_is_held(finest->held, i) ? 0 : 1;
   }
   if (work->faces.plan) sn_dissected_mark(&work->faces, finest);
 }
@@ -269,6 +295,7 @@ void sn_macroblocks_mark(sn_macroblocks_work* work, const sn_mg_level* finest) {
 typedef struct block_job {
   const sn_macroblocks_work* work;
   const sn_block_cells* cells;
+  float scale;
   const float* f;
   float* x;
 } block_job;
@@ -300,7 +327,7 @@ static void factor_share(void* ctx, size_t begin, size_t end) {
   uint32_t step = job->work->room_count;
   for (size_t share = begin; share < end; ++share) {
     for (uint32_t b = (uint32_t)share; b < job->work->blocks->count; b += step) {
-      factor_block(job, b, job->work->rooms[share]);
+      if (job->work->stale[b]) factor_block(job, b, job->work->rooms[share]);
     }
   }
 }
@@ -323,9 +350,9 @@ static void load_block(const block_job* job, size_t b, float* v) {
     const float* from = job->f + 3 * (size_t)node;
     float* to = v + blocks->offsets[i];
     int inner = work->inner[node], stride = blocks->strides[i];
-    to[0] = inner & 1 ? from[0] : 0;
-    to[stride] = inner & 2 ? from[1] : 0;
-    to[2 * stride] = inner & 4 ? from[2] : 0;
+    to[0] = inner & 1 ? job->scale * from[0] : 0;
+    to[stride] = inner & 2 ? job->scale * from[1] : 0;
+    to[2 * stride] = inner & 4 ? job->scale * from[2] : 0;
   }
 }
 
@@ -355,57 +382,48 @@ static void solve_blocks(void* ctx, size_t begin, size_t end) {
   }
 }
 
-void sn_macroblocks_solve(const sn_macroblocks_work* work, sn_pool* pool, const float* f,
-                          float* x) {
-  block_job job = {.work = work, .f = f, .x = x};
+void sn_macroblocks_solve(const sn_macroblocks_work* work, sn_pool* pool, float scale,
+                          const float* f, float* x) {
+  block_job job = {.work = work, .scale = scale, .f = f, .x = x};
   sn_parallel_for(pool, work->blocks->count, 1, solve_blocks, &job);
 }
 
-// The preconditioner. Vector operations on the inner nodes or on the rest.
+// The preconditioner.
 
 typedef struct part_job {
   const sn_macroblocks_work* work;
   const sn_mg_level* level;
-  const float *a, *b;
-  float *y, *z;
+  float scale;
+  const float* a;
+  float* y;
 } part_job;
 
 static void run(const part_job* job, sn_pool* pool, sn_range_fn fn) {
   sn_parallel_for(pool, 3 * (size_t)job->work->blocks->node_count, MIN_BLOCK, fn, (void*)job);
 }
-
-static inline bool is_inner(const sn_macroblocks_work* work, size_t i) {
-  return work->inner[i / 3] >> (i % 3) & 1;
-}
-
-// y = a on inner nodes, 0 on the rest; and the other way round
-static void take_inner(void* ctx, size_t begin, size_t end) {
+static void scale_outside(void* ctx, size_t begin, size_t end) {
   const part_job* job = ctx;
-  for (size_t i = begin; i < end; ++i) job->y[i] = is_inner(job->work, i) ? job->a[i] : 0;
-}
-static void take_rest(void* ctx, size_t begin, size_t end) {
-  const part_job* job = ctx;
-  for (size_t i = begin; i < end; ++i) job->y[i] = is_inner(job->work, i) ? 0 : job->a[i];
-}
-// y = a - b on the interface, 0 on inner and held nodes
-static void take_difference(void* ctx, size_t begin, size_t end) {
-  const part_job* job = ctx;
-  for (size_t i = begin; i < end; ++i) {
-    bool none = is_inner(job->work, i) || sn_is_held(job->level->held, i);
-    job->y[i] = none ? 0 : job->a[i] - job->b[i];
-  }
-}
-// z = y - z on inner nodes, a on the rest
-static void join(void* ctx, size_t begin, size_t end) {
-  const part_job* job = ctx;
-  for (size_t i = begin; i < end; ++i) {
-    job->z[i] = is_inner(job->work, i) ? job->y[i] - job->z[i] : job->a[i];
-  }
+  const float* outside = job->work->outside;
+  for (size_t i = begin; i < end; ++i) job->y[i] = job->scale * outside[i] * job->a[i];
 }
 static void multiply_by_diagonal(void* ctx, size_t begin, size_t end) {
   const part_job* job = ctx;
   for (size_t i = begin; i < end; ++i) job->y[i] = job->level->inverse_diagonal[i] * job->a[i];
 }
+static double add_inner(void* ctx, size_t begin, size_t end) {
+  const part_job* job = ctx;
+  const float* outside = job->work->outside;
+  double sum = 0;
+  for (size_t i = begin; i < end; ++i) sum += (1 - outside[i]) * job->a[i] * job->a[i];
+  return sum;
+}
+
+// y = scale a on the interface, 0 on inner and held nodes
+static void take_interface(const sn_macroblocks_work* work, sn_pool* pool, float scale,
+                           const float* a, float* y) {
+  run(&(part_job){.work = work, .scale = scale, .a = a, .y = y}, pool, scale_outside);
+}
+
 // Nodes of contacts that are inside a box have their diagonal.
 static void precondition_faces(sn_macroblocks_work* work, sn_pool* pool) {
   const sn_dissection* plan = work->faces.plan;
@@ -416,17 +434,18 @@ static void precondition_faces(sn_macroblocks_work* work, sn_pool* pool) {
     memcpy(work->c + at, work->t + at, 3 * sizeof *work->c);
   }
 }
-// c = M_G^-1 b on the interface
-static void precondition_interface(sn_macroblocks_work* work, sn_mg* mg, sn_pool* pool) {
+// z = M_G^-1 b on the interface, 0 on the rest
+static void precondition_interface(sn_macroblocks_work* work, sn_mg* mg, sn_pool* pool, float* z) {
   sn_mg_level* finest = &mg->levels[0];
-  part_job job = {.work = work, .level = finest, .a = work->b, .y = work->c};
+  part_job diagonal = {.work = work, .level = finest, .a = work->b, .y = work->c};
+  const float* c = work->c;
   switch (work->interface) {
     case SN_INTERFACE_NONE:
-      run(&job, pool, take_rest);
+      c = work->b;
       break;
     case SN_INTERFACE_JACOBI:
     case SN_INTERFACE_FACES:
-      run(&job, pool, multiply_by_diagonal);
+      run(&diagonal, pool, multiply_by_diagonal);
       sn_mg_add_blocks(finest, work->b, work->c);
       if (work->interface == SN_INTERFACE_FACES) precondition_faces(work, pool);
       break;
@@ -434,43 +453,46 @@ static void precondition_interface(sn_macroblocks_work* work, sn_mg* mg, sn_pool
       sn_mg_cycle(mg, pool, work->b, work->c);
       break;
   }
+  take_interface(work, pool, 1, c, z);
+}
+
+// Is what is left on inner nodes next to nothing? A V-cycle takes even that for a load that bends thin flesh.
+static bool is_settled(const sn_macroblocks_work* work, sn_pool* pool, const float* r) {
+  size_t n = 3 * (size_t)work->blocks->node_count;
+  if (work->interface == SN_INTERFACE_MULTIGRID) return false;
+  double inner = sn_parallel_sum(pool, n, MIN_BLOCK, add_inner, &(part_job){.work = work, .a = r});
+  return inner <= SETTLED * SETTLED * sn_vector_dot_f(pool, n, r, r);
+}
+
+bool sn_macroblocks_settle(const sn_macroblocks_work* work, sn_pool* pool, const float* r,
+                           float* z) {
+  bool settled = is_settled(work, pool, r);
+  sn_vector_fill_f(pool, 3 * (size_t)work->blocks->node_count, 0, z);
+  if (!settled) sn_macroblocks_solve(work, pool, 1, r, z);
+  return !settled;
 }
 
 void sn_macroblocks_apply(sn_macroblocks_work* work, sn_mg* mg, sn_pool* pool, const float* r,
                           float* z) {
   const sn_mg_level* finest = &mg->levels[0];
-  size_t n = finest->unknown_count;
-  sn_vector_scale_add_f(pool, n, r, 0, work->f);
-
-  // z_I = K_II^-1 f_I,  b = f_G - K_GI z_I
-  sn_vector_fill_f(pool, n, 0, z);
-  sn_macroblocks_solve(work, pool, work->f, z);
-  finest->multiply(finest->ctx, pool, finest->springs, z, 0, NULL, work->t);
-  part_job difference = {.work = work, .level = finest, .a = work->f, .b = work->t, .y = work->b};
-  run(&difference, pool, take_difference);
-  precondition_interface(work, mg, pool);
-
-  // c = c_G,  z_I -= K_II^-1 K_IG c_G,  z_G = c_G
-  part_job rest = {.work = work, .a = work->c, .y = work->c};
-  run(&rest, pool, take_rest);
-  finest->multiply(finest->ctx, pool, finest->springs, work->c, 0, NULL, work->t);
-  part_job keep = {.work = work, .a = z, .y = work->f};
-  run(&keep, pool, take_inner);
-  sn_macroblocks_solve(work, pool, work->t, z);
-  part_job both = {.work = work, .a = work->c, .y = work->f, .z = z};
-  run(&both, pool, join);
+  // b = r_G - K_GI K_II^-1 r_I
+  if (sn_macroblocks_settle(work, pool, r, z)) {
+    finest->multiply(finest->ctx, pool, finest->springs, z, -1, r, work->t);
+    take_interface(work, pool, -1, work->t, work->b);
+  } else {
+    take_interface(work, pool, 1, r, work->b);
+  }
+  // z_G = M_G^-1 b,  z_I = K_II^-1 (r_I - K_IG z_G)
+  precondition_interface(work, mg, pool, z);
+  finest->multiply(finest->ctx, pool, finest->springs, z, -1, r, work->t);
+  sn_macroblocks_solve(work, pool, -1, work->t, z);
 }
 
 void sn_macroblocks_multiply(sn_macroblocks_work* work, const sn_mg_level* finest, sn_pool* pool,
                              const float* p, float* s) {
-  part_job rest = {.work = work, .a = p, .y = work->c}, out = {.work = work, .a = s, .y = s};
-  run(&rest, pool, take_rest);
+  take_interface(work, pool, 1, p, work->c);
   finest->multiply(finest->ctx, pool, finest->springs, work->c, 0, NULL, work->t);
-  sn_vector_fill_f(pool, finest->unknown_count, 0, work->f);
-  sn_macroblocks_solve(work, pool, work->t, work->f);
-  part_job both = {.work = work, .a = work->c, .y = work->t, .z = work->f};
-  sn_vector_fill_f(pool, finest->unknown_count, 0, work->t);
-  run(&both, pool, join);
-  finest->multiply(finest->ctx, pool, finest->springs, work->f, 0, NULL, s);
-  run(&out, pool, take_rest);
+  sn_macroblocks_solve(work, pool, -1, work->t, work->c);
+  finest->multiply(finest->ctx, pool, finest->springs, work->c, 0, NULL, work->t);
+  take_interface(work, pool, 1, work->t, s);
 }

@@ -53,10 +53,11 @@ typedef struct sn_macroblocks_work {
   sn_block_factor* factors;  // (count)
   sn_block_room** rooms;     // (room_count)
   uint32_t room_count;
+  bool* stale;         // blocks that are to be factored anew (count)
   uint8_t* inner;      // axes of each node that are solved for in blocks: bits 1, 2, 4 (node_count)
+  float* outside;      // 1 on the interface, 0 on inner and held nodes (3 x node_count)
   float* diagonal;     // what is added to that of the cells, N/m (3 x node_count)
-  float *f, *b;        // right sides, of all and of the interface (3 x node_count)
-  float *t, *c;        // product, correction (3 x node_count)
+  float *b, *t, *c;    // right side of the interface, product, correction (3 x node_count)
   sn_dissected faces;  // where these were planned
 } sn_macroblocks_work;
 
@@ -66,14 +67,21 @@ sn_status sn_macroblocks_work_create(const sn_macroblocks* blocks, sn_interface 
                                      sn_macroblocks_work* work, sn_error* err);
 
 // Before factoring, from the finest level: held nodes and those with blocks of their own stay on the
-// interface; its springs and bounds `b` are added to the diagonal.
-void sn_macroblocks_mark(sn_macroblocks_work* work, const sn_mg_level* finest);
+// interface; its springs and bounds `b` are added to the diagonal. With the same flesh as last time only blocks
+// that differ in these are factored.
+void sn_macroblocks_mark(sn_macroblocks_work* work, const sn_mg_level* finest, bool same_flesh);
 void sn_macroblocks_factor(sn_macroblocks_work* work, sn_pool* pool, const sn_block_cells* cells);
 
-// x_I = K_II^-1 f_I; the rest of x is left alone.
-void sn_macroblocks_solve(const sn_macroblocks_work* work, sn_pool* pool, const float* f, float* x);
+// x_I = scale K_II^-1 f_I; the rest of x is left alone.
+void sn_macroblocks_solve(const sn_macroblocks_work* work, sn_pool* pool, float scale,
+                          const float* f, float* x);
 
-// z = M^-1 r
+// z = K_II^-1 r_I on inner nodes, 0 elsewhere. False where r is next to nothing there: z = 0.
+bool sn_macroblocks_settle(const sn_macroblocks_work* work, sn_pool* pool, const float* r,
+                           float* z);
+
+// z = M^-1 r, by one solution in each block where r is settled, else by two. The former is not symmetric, but what
+// it leaves out is as small as r is on inner nodes.
 void sn_macroblocks_apply(sn_macroblocks_work* work, sn_mg* mg, sn_pool* pool, const float* r,
                           float* z);
 // s = S p on the interface, for p there; 0 elsewhere.

@@ -16,6 +16,8 @@ typedef struct sn_preconditioner {
   void (*update)(void* ctx, sn_pool* pool, sn_fit fit);
   // Returns z.r.
   double (*apply)(void* ctx, sn_pool* pool, const float* r, float* z);
+  // z that leaves nothing of r where M is exact, for solvers to begin with. NULL or false: there is none.
+  bool (*settle)(void* ctx, sn_pool* pool, const float* r, float* z);
   // M was found indefinite: make it safer. NULL: that cannot be.
   void (*weaken)(void* ctx);
   void* ctx;

@@ -109,7 +109,7 @@ static void check_elimination(made* m, double least_share) {
   size_t n = m->model->unknown_count;
   float *f = random_floats(n, 1, 5), *x = calloc(n, sizeof *x), *y = calloc(n, sizeof *y);
   double off = 0, size = 0, inner = 0;
-  sn_macroblocks_solve(work, m->pool, f, x);
+  sn_macroblocks_solve(work, m->pool, 1, f, x);
   finest->multiply(finest->ctx, m->pool, finest->springs, x, 0, NULL, y);
   for (size_t i = 0; i < n; ++i) {
     if (!(work->inner[i / 3] >> i % 3 & 1)) {
@@ -207,8 +207,11 @@ static void the_preconditioner_is_symmetric_and_positive(void** unused) {
   sn_vector_mask_f(NULL, n, m.model->held, 0, r);
   sn_vector_mask_f(NULL, n, m.model->held, 0, q);
   const sn_preconditioner* M = &m.state->preconditioner;
-  for (int interface = 0; interface < 4; ++interface) {
-    sn_preconditioner_set_interface(m.state, (sn_macroblock_interface)interface);
+  for (int k = 0; k < 8; ++k) {
+    sn_preconditioner_set_interface(m.state, (sn_macroblock_interface)(k % 4));
+    // The second time there is nothing on inner nodes, and blocks are solved once.
+    const float* outside = m.state->multigrids[0].macroblocks.outside;
+    for (size_t i = 0; i < 2 * n && k == 4; ++i) f[i] *= outside[i % n];
     M->apply(M->ctx, m.pool, r, z);
     M->apply(M->ctx, m.pool, q, w);
     double rz = sn_vector_dot_f(NULL, n, r, z), qw = sn_vector_dot_f(NULL, n, q, w);
@@ -219,6 +222,31 @@ static void the_preconditioner_is_symmetric_and_positive(void** unused) {
   free(f);
   free(z);
   free(w);
+  made_destroy(&m);
+}
+
+// Where springs alone have changed.
+static void only_blocks_that_differ_are_factored_anew(void** unused) {
+  (void)unused;
+  made m = bar(36, 12, 12, 0, flesh_of(0.4));
+  made_build(&m);
+  disturb(&m, 0.001);
+  sn_mg_level finest = m.state->multigrids[0].levels[0];
+  sn_macroblocks_work* work = &m.state->multigrids[0].macroblocks;
+  uint32_t count = work->blocks->count, stale = 0;
+  finest.b = calloc(finest.unknown_count, sizeof *finest.b);
+  for (uint32_t b = 0; b < count; ++b) stale += work->stale[b];
+  assert_true(count > 2 && stale == count);
+  sn_macroblocks_mark(work, &finest, true);
+  for (uint32_t b = 0; b < count; ++b) assert_false(work->stale[b]);
+  uint32_t node = UINT32_MAX;
+  for (int i = 0; node == UINT32_MAX; ++i) node = work->blocks->nodes[1][i];
+  finest.b[3 * (size_t)node + 1] = 10;
+  sn_macroblocks_mark(work, &finest, true);
+  for (uint32_t b = 0; b < count; ++b) assert_int_equal(work->stale[b], b == 1);
+  sn_macroblocks_mark(work, &finest, false);
+  for (uint32_t b = 0; b < count; ++b) assert_true(work->stale[b]);
+  free(finest.b);
   made_destroy(&m);
 }
 
@@ -401,6 +429,7 @@ int main(void) {
       cmocka_unit_test(inner_nodes_are_eliminated_in_thin_bodies),
       cmocka_unit_test(the_solution_is_that_of_cg),
       cmocka_unit_test(the_preconditioner_is_symmetric_and_positive),
+      cmocka_unit_test(only_blocks_that_differ_are_factored_anew),
       cmocka_unit_test(frames_are_those_of_multigrid_for_every_law),
       cmocka_unit_test(contacts_are_those_of_multigrid),
       cmocka_unit_test(contacts_with_faces_are_those_of_multigrid),

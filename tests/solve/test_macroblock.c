@@ -161,7 +161,8 @@ static double compare(fixture* f, const sn_block_kernels* kernels) {
   return sqrt(off / size);
 }
 
-static void check_block(uint64_t seed, double missing, double held) {
+// A share of the cells is missing, a share of the unknowns held, and so are all nodes with z > top.
+static void check_block(uint64_t seed, double missing, double held, int top) {
   fixture f = {0};
   create(&f);
   sn_random random = sn_random_seeded(seed);
@@ -170,7 +171,7 @@ static void check_block(uint64_t seed, double missing, double held) {
     f.there[c] = sn_random_unit(&random) >= missing;
   }
   for (int i = 0; i < UNKNOWNS; ++i) {
-    f.keep[i] = sn_random_unit(&random) >= held;
+    f.keep[i] = sn_random_unit(&random) >= held && i / 3 % 7 < top;
     f.springs[i] = missing > 0 ? 0.5 : 0;
     f.b[i] = f.keep[i] ? (double)(float)sn_random_symmetric(&random) : 0;
   }
@@ -186,15 +187,20 @@ static void check_block(uint64_t seed, double missing, double held) {
 
 static void a_whole_block_is_solved_as_in_double_precision(void** state) {
   (void)state;
-  check_block(1, 0, 0);
+  check_block(1, 0, 0, 7);
 }
 static void missing_cells_keep_the_structure(void** state) {
   (void)state;
-  check_block(2, 0.3, 0);
+  check_block(2, 0.3, 0, 7);
 }
 static void held_unknowns_keep_the_structure(void** state) {
   (void)state;
-  check_block(3, 0.05, 0.2);
+  check_block(3, 0.05, 0.2, 7);
+}
+// Cells between held nodes and a layer hold that layer.
+static void a_half_may_be_held_altogether(void** state) {
+  (void)state;
+  check_block(4, 0, 0, 4);
 }
 
 // Every node and cell of the box has one place in the arrays.
@@ -233,6 +239,7 @@ int main(void) {
       cmocka_unit_test(a_whole_block_is_solved_as_in_double_precision),
       cmocka_unit_test(missing_cells_keep_the_structure),
       cmocka_unit_test(held_unknowns_keep_the_structure),
+      cmocka_unit_test(a_half_may_be_held_altogether),
       cmocka_unit_test(the_working_set_is_small),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 """macroblock.py SINEW SHAPES ASSETS FOLDER [--pictures]: the scenes of Mitchell et al. (2016) with `"linear": "macroblock"`.
 
-A sheet under nine balls, the armadillo with held nodes that move, a human with a captured walk:
+A sheet under nine balls, a ball against a face, the armadillo with held nodes that move, a human with a captured walk:
 each without inertia and by backward Euler, and the armadillo of every material. A run must end well, with every frame
 within its tolerance; on the armadillo the result is that of multigrid. With --pictures FOLDER/NAME.png shows the last frame of each.
 """
@@ -69,6 +69,7 @@ shutil.copytree(SCENES, FOLDER / "scenes")
 call(SHAPES, FOLDER / "scenes/meshes")
 for motion, word in zip(MOTIONS, ["quasistatic", "euler"]):
     run("sheet_" + word, "run", FOLDER / "scenes/sheet.json", *BY_BLOCKS, *motion, "--set", "frames=[1,2]")
+    run("face_" + word, "run", FOLDER / "scenes/face.json", *BY_BLOCKS, *motion, "--set", "frames=[1,5]")
     run("armadillo_" + word, "run", write_armadillo("corotated", 0.03), *BY_BLOCKS, *motion)
     walk = ["flesh", ASSETS / "rigged/CesiumMan.glb", "--motion", ASSETS / "mocap/cmu_02_01.bvh", "--frames", "1:3",
             "--cell", "0.03", "--no-contact"]
