@@ -79,7 +79,7 @@ soak: test_deps all
 	@tools/soak.sh $(BUILD) $(ONLY)
 
 sanitize: build-sanitize/build.ninja
-	@cmake --build build-sanitize
+	@cmake --build build-sanitize --target unit_tests
 	@$(call run_tests,build-sanitize,-LE '^(whole|slow)$$')
 
 build-fuzz/build.ninja: | deps

@@ -2,8 +2,8 @@
 """coverage.py BUILD OUT: what the tests that ran in BUILD (preset "coverage") reached of the library.
 
 Prints lines and branches for each layer, for the readers, caches and checkpoints that must survive any file, and for
-the whole; writes OUT/coverage.md with a row a file and OUT/missed.txt with every line that never ran. An assertion's
-failure counts as no branch: it must not be reached.
+the whole; writes OUT/coverage.md with a row a file and OUT/missed.txt with every line that never ran or has a branch that
+was never taken. An assertion's failure counts as no branch: it must not be reached.
 """
 import gzip
 import json
@@ -18,8 +18,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Readers, caches, checkpoint and resume.
 READERS = re.compile(
     r"^src/io/(cells_file|checkpoint|dae\w*|drive\w*|fbx_\w+|fiber_file|fields_file|file|floats|gltf_(accessor|buffer|"
-    r"check|clip|loose|mesh|morph|names|node|pose|read)|import_\w+|mdd|mesh_file|mesh_parts|messages|obj|pc2|ply|pose|"
-    r"run|scene_\w+|text|ties_file|vertex_values|xml)\.c$")
+    r"check|clip|loose|mesh|morph|names|node|pose|read)|import_\w+|json_load|lock|mdd|mesh_file|mesh_parts|messages|obj|"
+    r"pc2|ply|pose|run|scene_\w+|sums|text|ties_file|traits|verify|vertex_values|xml)\.c$")
 ASSERTION = re.compile(r"\bSN_ASSERT\(")
 
 
@@ -52,19 +52,22 @@ def add(lines, found):
 
 
 def measure(name, lines):
-    """Lines, lines that ran, branches, branches taken, numbers of lines that did not run."""
+    """Lines, lines that ran, branches, branches taken; and what each line missed."""
     text = (ROOT / name).read_text().splitlines()
-    branches = taken = 0
-    for number, (count, found) in lines.items():
-        if number <= len(text) and ASSERTION.search(text[number - 1]):
-            continue
-        if count > 0:
-            branches += len(found)
-            taken += sum(1 for b in found if b > 0)
-        else:
-            branches += len(found)
-    missed = sorted(n for n, (count, _) in lines.items() if count == 0)
-    return [len(lines), len(lines) - len(missed), branches, taken], missed
+    ran = branches = taken = 0
+    missed = []
+    for number, (count, found) in sorted(lines.items()):
+        ran += count > 0
+        source = text[number - 1] if number <= len(text) else ""
+        if ASSERTION.search(source):
+            found = []
+        reached = sum(1 for b in found if b > 0)
+        branches += len(found)
+        taken += reached
+        if count == 0 or reached < len(found):
+            what = f"branch {reached} of {len(found)}" if count else "never ran"
+            missed.append(f"{name}:{number}: {what}: {source.strip()}")
+    return [len(lines), ran, branches, taken], missed
 
 
 def share(part, whole):
@@ -82,7 +85,7 @@ def main():
     for name, lines in sorted(read_gcov(build).items()):
         sums, missed = measure(name, lines)
         rows.append(row(name, sums))
-        missing += [f"{name}:{number}" for number in missed]
+        missing += missed
         for group in ["library", name.split("/")[1]] + (["readers"] if READERS.match(name) else []):
             total = groups.setdefault(group, [0] * 4)
             for i in range(4):

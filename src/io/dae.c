@@ -163,7 +163,6 @@ static sn_status list_nodes(sn_dae* d, const sn_xml* scene) {
   for (const sn_xml* e = scene; e; e = sn_xml_walk(scene, e)) {
     room += strcmp(e->name, "node") == 0 || is_instance(e);
   }
-  if (room >= INT32_MAX) return sn_dae_fail(d, scene, "too many nodes", "fewer than 2^31");
   SN_TRY(SN_ARENA_NEW(gltf->storage, room, &gltf->nodes, d->im->err));
   SN_TRY(SN_ARENA_NEW(d->im->scratch, room, &d->nodes, d->im->err));
   SN_TRY(SN_ARENA_NEW(d->im->scratch, room, &d->meshes, d->im->err));

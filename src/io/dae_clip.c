@@ -33,12 +33,15 @@ static bool find_target(const clip_taker* t, const char* target, channel* c) {
   if (!slash) return false;
   size_t id_size = (size_t)(slash - target), sid_size = strcspn(slash + 1, ".(");
   const char *sid = slash + 1, *rest = sid + sid_size;
+  const sn_xml* node = NULL;
   for (c->node = 0; c->node < t->d->im->gltf->node_count; ++c->node) {
-    const char* id = sn_xml_value(t->d->nodes[c->node], "id");
+    node = t->d->nodes[c->node];
+    const char* id = sn_xml_value(node, "id");
     if (strlen(id) == id_size && memcmp(id, target, id_size) == 0) break;
   }
-  if (c->node == t->d->im->gltf->node_count) return false;
-  c->transform = t->d->nodes[c->node]->first;
+  // A further mesh of a node has no element, nor an id.
+  if (c->node == t->d->im->gltf->node_count || !node) return false;
+  c->transform = node->first;
   for (; c->transform; c->transform = c->transform->next) {
     const char* own = sn_xml_value(c->transform, "sid");
     if (strlen(own) == sid_size && memcmp(own, sid, sid_size) == 0) break;

@@ -272,7 +272,9 @@ static sn_status read_text_value(reader* r, value_list* list) {
 static sn_status read_text_array(reader* r, value_list* list) {
   sn_fbx_value value = {.kind = SN_FBX_ARRAY};
   ++r->at;
-  if (!sn_token_to_integer(read_token(r), &value.integer) || value.integer < 0) {
+  sn_token length = read_token(r);
+  if (!sn_token_to_integer(length, &value.integer) || value.integer < 0) {
+    r->at = length.start;
     return fail_text(r, "the length of an array");
   }
   skip_blanks(r, true);

@@ -43,19 +43,17 @@ static const char* plain_name(const char* name) {
 }
 
 // Properties that all objects of a kind have unless they say otherwise.
-static sn_status find_preset(sn_fbx* f, const char* kind, const sn_fbx_element** preset) {
+static const sn_fbx_element* find_preset(const sn_fbx* f, const char* kind) {
   const sn_fbx_element* list = sn_fbx_find(f->root, "Definitions");
-  *preset = NULL;
   for (const sn_fbx_element* e = list ? list->first : NULL; e; e = e->next) {
     const sn_fbx_value* v = e->value_count > 0 ? &e->values[0] : NULL;
     if (!v || v->kind != SN_FBX_TEXT || v->size != strlen(kind) ||
         memcmp(v->text, kind, v->size) != 0) {
       continue;
     }
-    *preset = sn_fbx_find(e, "PropertyTemplate");
-    return SN_OK;
+    return sn_fbx_find(e, "PropertyTemplate");
   }
-  return SN_OK;
+  return NULL;
 }
 
 static sn_status take_object(sn_fbx* f, const sn_fbx_element* e, uint32_t place) {
@@ -68,8 +66,8 @@ static sn_status take_object(sn_fbx* f, const sn_fbx_element* e, uint32_t place)
   SN_TRY(SN_ARENA_NEW(f->im->scratch, e->name_size + 1, &kind, f->im->err));
   memcpy(kind, e->name, e->name_size);
   object->kind = kind;
-  if (!sn_fbx_is(object, "Model")) return SN_OK;
-  return find_preset(f, kind, &object->preset);
+  if (sn_fbx_is(object, "Model")) object->preset = find_preset(f, kind);
+  return SN_OK;
 }
 
 // Links
@@ -92,8 +90,6 @@ static sn_status list_links(sn_fbx* f) {
   const sn_fbx_element* list = sn_fbx_find(f->root, "Connections");
   size_t room = 0;
   for (const sn_fbx_element* e = list ? list->first : NULL; e; e = e->next) ++room;
-  SN_CHECK(room < UINT32_MAX, f->im->err, SN_ERR_INPUT,
-           "%s: found too many connections, expected %s", f->im->path, "fewer than 2^32");
   sn_fbx_link* links;
   SN_TRY(SN_ARENA_NEW(f->im->scratch, room, &links, f->im->err));
   SN_TRY(SN_ARENA_NEW(f->im->scratch, room, &f->links, f->im->err));
@@ -122,8 +118,6 @@ sn_status sn_fbx_list_objects(sn_fbx* f) {
            f->im->path);
   uint64_t count = 0;
   for (const sn_fbx_element* e = list->first; e; e = e->next) ++count;
-  SN_CHECK(count < INT32_MAX, f->im->err, SN_ERR_INPUT,
-           "%s: found too many objects, expected fewer than 2^31", f->im->path);
   SN_TRY(SN_ARENA_NEW(f->im->scratch, count, &f->objects, f->im->err));
   uint32_t place = 0;
   for (const sn_fbx_element* e = list->first; e; e = e->next, ++place) {

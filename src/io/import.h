@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "sinew/gltf.h"
 
-// Longer files are refused before they are read.
+// Longer files are refused before they are read, so that numbers of things in a file fit 31 bits.
 #define SN_IMPORT_FILE_MAX 0x40000000ull
 
 // Joints of a vertex, at most, as of a glTF file.

@@ -1,5 +1,7 @@
-// Readers without memory: every stored input of the fuzz targets, with each single request for memory failing. All of
-// it must be given back, and the answer be that there is none.
+// Readers without memory: every stored input of the fuzz targets, with each single request for memory failing, also
+// those for JSON. All of it must be given back, and the answer be that there is none.
+#include <jansson.h>
+
 #include "io/scratch.h"
 #include "sinew/sn.h"
 
@@ -7,6 +9,18 @@
 
 static char input_path[512];
 static int input_count, read_count;
+static bool is_starving;
+
+static void* allocate_json(size_t bytes) {
+  if (is_starving && allocations_left == 0) return NULL;
+  allocations_left -= is_starving;
+  return malloc(bytes);
+}
+
+// Before the library, which takes over the functions that it finds.
+__attribute__((constructor(101))) static void choose_json_functions(void) {
+  json_set_alloc_funcs(allocate_json, free);
+}
 
 static sn_status read_surface(sn_error* err) {
   sn_mesh mesh = {0};
@@ -42,7 +56,9 @@ static void starve_folder(const char* folder, sn_status (*attempt)(sn_error* err
   for (struct dirent* entry; (entry = readdir(list));) {
     if (entry->d_name[0] == '.') continue;
     snprintf(input_path, sizeof input_path, "%s/%s", path, entry->d_name);
+    is_starving = true;
     sn_status status = starve(attempt);
+    is_starving = false;
     assert_true(status == SN_OK || status == SN_ERR_INPUT);
     ++input_count;
     read_count += status == SN_OK;

@@ -74,18 +74,10 @@ static void one_state_is_always_stepped_to_the_same_bytes(void** unused) {
   }
 }
 
-// Sanitizers keep what was freed for a while, to catch who still uses it.
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define KEEPS_FREED_MEMORY
-#endif
-#elif defined(__SANITIZE_ADDRESS__)
-#define KEEPS_FREED_MEMORY
-#endif
-
-// Bytes of memory that the process has in use, as far as that says anything.
+// Bytes of memory that the process has in use, as far as that says anything: sanitizers keep what was freed for a while,
+// to catch who still uses it.
 static long resident(void) {
-#ifdef KEEPS_FREED_MEMORY
+#ifdef SN_SANITIZED
   return 0;
 #endif
   long pages = 0;

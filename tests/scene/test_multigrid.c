@@ -8,7 +8,7 @@
 #include "solve/vector.h"
 
 // Cells a side of the largest bodies; fewer where sanitizers slow everything down.
-#ifdef __SANITIZE_ADDRESS__
+#ifdef SN_SANITIZED
 #define SN_TEST_LARGEST 32
 #else
 #define SN_TEST_LARGEST 128

@@ -167,16 +167,7 @@ ssize_t WRAP(pwrite)(int file, const void* bytes, size_t size, off_t offset) {
 
 // Memory. The sanitizers have functions of their own; with them only files go wrong.
 
-#ifdef __has_feature
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define SANITIZED
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED
-#endif
-
-#ifndef SANITIZED
+#ifndef SN_SANITIZED
 void* __libc_malloc(size_t size);
 void* __libc_calloc(size_t count, size_t size);
 void* __libc_realloc(void* block, size_t size);
