@@ -110,8 +110,9 @@ static void count_memory(const sn_model* model, sn_state* state, size_t vectors,
 int sn_scene_most_newton(const sn_scene* scene) {
   bool more = scene->mode == SN_MODE_DYNAMIC && scene->max_substeps > scene->substeps;
   int tries = (1 << (scene->solver.retries + 1)) - 1;  // of a step and its halves
-  return tries * SN_CONTACT_PASSES * scene->solver.newton_max *
-         (more ? scene->max_substeps : scene->substeps);
+  int solves = tries * (more ? scene->max_substeps : scene->substeps);
+  return SN_CONTACT_PASSES * scene->solver.newton_max *
+         (solves > SN_FIRST_SOLVES ? solves : SN_FIRST_SOLVES);
 }
 
 static sn_status create_past(const sn_model* model, sn_state* state, sn_error* err) {
