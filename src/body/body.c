@@ -4,6 +4,7 @@
 
 #include "body/body_cut.h"
 #include "body/body_follow.h"
+#include "body/body_map.h"
 #include "body/body_tissue.h"
 #include "math/vec.h"
 #include "octree/octree_drop.h"
@@ -351,6 +352,7 @@ static sn_status build_body(const sn_scene* scene, uint32_t index, const sn_bone
   SN_TRY(set_mass(densities, pool, arena, scratch, body, err));
 
   SN_TRY(sn_muscles_build(&body->tree, bones, pool, arena, scratch, &body->muscles, err));
+  body->muscles.map = sn_body_map_of(body, "activation");
   body->material_bytes = sn_arena_lap(arena, &held);
   SN_TRY(build_embedding(pool, arena, scratch, body, err));
   body->surface_bytes += sn_arena_lap(arena, &held);

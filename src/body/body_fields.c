@@ -134,9 +134,9 @@ static double von_mises(const double sigma[3]) {
 }
 
 static double activation_of(const field_job* job, uint32_t cell) {
-  const uint32_t* mains = job->body->muscles.main;
-  if (!mains || mains[cell] == SN_NO_MUSCLE) return 0;
-  return job->work->muscles.activations[mains[cell]];
+  const sn_muscles* muscles = &job->body->muscles;
+  if (!muscles->main || muscles->main[cell] == SN_NO_MUSCLE) return 0;
+  return sn_muscles_local(muscles, job->work->muscles.activations, muscles->main[cell], cell);
 }
 
 // Flesh torn far apart has stresses that a float cannot hold: they end at its largest number.

@@ -30,6 +30,11 @@ uint32_t sn_body_find_map(const sn_body_desc* desc, const char* name) {
   return SN_NO_MAP;
 }
 
+const float* sn_body_map_of(const sn_body* body, const char* name) {
+  uint32_t map = sn_body_find_map(body->desc, name);
+  return map == SN_NO_MAP ? NULL : body->maps[map];
+}
+
 // A tree and what its cells have.
 typedef struct map_level {
   const sn_octree* tree;

@@ -14,5 +14,7 @@ sn_status sn_body_map_to_cells(const sn_body* body, const double* values, sn_poo
 // The map of that name, or SN_NO_MAP.
 #define SN_NO_MAP UINT32_MAX
 uint32_t sn_body_find_map(const sn_body_desc* desc, const char* name);
+// Its values at the cells (cell_count), or NULL.
+const float* sn_body_map_of(const sn_body* body, const char* name);
 
 #endif

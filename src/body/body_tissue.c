@@ -133,7 +133,8 @@ static double mean_over_volume(const tissue_job* job, sn_pool* pool, const float
 
 static sn_status check_map(const sn_body_desc* desc, const sn_map* map, sn_error* err) {
   bool scales = strcmp(map->name, "stiffness") == 0 || strcmp(map->name, "density") == 0;
-  double least = scales ? SN_MAP_LEAST : 0, most = scales ? SN_MAP_MOST : FLT_MAX;
+  double least = scales ? SN_MAP_LEAST : 0;
+  double most = scales ? SN_MAP_MOST : strcmp(map->name, "activation") == 0 ? 1 : FLT_MAX;
   for (uint32_t v = 0; v < desc->mesh.vertex_count; ++v) {
     SN_CHECK(map->values[v] >= least && map->values[v] <= most, err, SN_ERR_INPUT,
              "body \"%s\": map \"%s\" is %g at vertex %u; expected %g to %g", desc->name, map->name,
@@ -155,11 +156,6 @@ static sn_status spread_maps(tissue_job* job, sn_pool* pool, sn_arena* arena, sn
     body->map_means[m] = mean_over_volume(job, pool, body->maps[m], NULL);
   }
   return SN_OK;
-}
-
-static const float* map_of(const sn_body* body, const char* name) {
-  uint32_t map = sn_body_find_map(body->desc, name);
-  return map == SN_NO_MAP ? NULL : body->maps[map];
 }
 
 // Regions
@@ -228,7 +224,7 @@ static sn_status lay_regions(tissue_job* job, const sn_surface* surfaces, sn_poo
              "bodies[%u].regions[%u]: \"%s\" holds nothing of body \"%s\"; expected a mesh that "
              "reaches into the body",
              job->index, i, job->region->name, desc->name);
-    job->weights = map_of(body, job->region->name);
+    job->weights = sn_body_map_of(body, job->region->name);
     if (job->region->has_material) job->kind = find_kind(body, &job->region->material);
     sn_parallel_for(pool, cells, 1024, lay_region, job);
   }
@@ -299,8 +295,8 @@ sn_status sn_body_lay_tissue(sn_body* body, uint32_t index, const sn_surface* re
   sn_parallel_for(pool, cells, 1024, begin_cells, &job);
   SN_TRY(spread_maps(&job, pool, arena, scratch, err));
   SN_TRY(lay_regions(&job, regions, pool, arena, scratch, err));
-  job.stiffness_map = map_of(body, "stiffness");
-  job.density_map = map_of(body, "density");
+  job.stiffness_map = sn_body_map_of(body, "stiffness");
+  job.density_map = sn_body_map_of(body, "density");
   sn_parallel_for(pool, cells, 1024, end_cells, &job);
   if (drawn.stretch) sn_body_spare_drawn(&drawn, body);
   *density = job.density;

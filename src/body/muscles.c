@@ -167,9 +167,11 @@ static sn_vec3 stretched(const shares_job* job, size_t s) {
 }
 
 static sn_fiber_point evaluate_share(const shares_job* job, size_t s, sn_vec3 Fw) {
-  uint32_t owner = job->muscles->owners[s];
-  sn_fiber_state state = {job->work->activations[owner], job->muscles->tendons[s]};
-  return sn_fiber_evaluate(&job->muscles->items[owner].fiber, state, sn_length(Fw));
+  const sn_muscles* muscles = job->muscles;
+  uint32_t owner = muscles->owners[s], cell = muscles->cells.cells[s];
+  sn_fiber_state state = {sn_muscles_local(muscles, job->work->activations, owner, cell),
+                          muscles->tendons[s]};
+  return sn_fiber_evaluate(&muscles->items[owner].fiber, state, sn_length(Fw));
 }
 
 static double sum_energy(void* ctx, size_t begin, size_t end) {
@@ -212,11 +214,12 @@ static double sum_change(void* ctx, size_t begin, size_t end) {
   const shares_job* job = ctx;
   double sum = 0;
   for (size_t s = begin; s < end; ++s) {
-    uint32_t owner = job->muscles->owners[s];
-    double flesh = (1 - job->muscles->tendons[s]) * job->muscles->volumes[s];
+    const sn_muscles* muscles = job->muscles;
+    uint32_t owner = muscles->owners[s], cell = muscles->cells.cells[s];
+    double flesh = (1 - muscles->tendons[s]) * muscles->volumes[s];
     double cost =
-        sn_fiber_active_energy(&job->muscles->items[owner].fiber, sn_length(stretched(job, s)));
-    sum += 0.5 * job->work->changes[owner] * flesh * cost;
+        sn_fiber_active_energy(&muscles->items[owner].fiber, sn_length(stretched(job, s)));
+    sum += 0.5 * sn_muscles_local(muscles, job->work->changes, owner, cell) * flesh * cost;
   }
   return sum;
 }

@@ -31,6 +31,7 @@ typedef struct sn_muscles {
   sn_vec3* directions;  // of the fibres at rest, unit length, from origin to insertion
   double* tendons;      // share of tendon, 0 to 1
   uint32_t* main;       // the muscle with most of each cell, or SN_NO_MUSCLE; NULL without any
+  const float* map;     // factors on the activation in each cell, 0 to 1; NULL: 1
 } sn_muscles;
 
 // What a step writes.
@@ -51,6 +52,12 @@ sn_status sn_muscles_build(const sn_octree* tree, const sn_bone* bones, sn_pool*
 
 sn_status sn_muscle_work_create(const sn_muscles* muscles, sn_arena* arena, sn_muscle_work* work,
                                 sn_error* err);
+
+// How far the activation of a muscle goes in a cell: what its map leaves of it.
+static inline double sn_muscles_local(const sn_muscles* muscles, const double* activations,
+                                      uint32_t muscle, uint32_t cell) {
+  return activations[muscle] * (muscles->map ? (double)muscles->map[cell] : 1);
+}
 
 // Bring the activations to a frame, which may be fractional, or to a share of that.
 void sn_muscles_activate(const sn_muscles* muscles, sn_muscle_work* work, double frame,

@@ -19,12 +19,22 @@
 #define PLAIN_MOST 1e30
 #define MOST_MAPS 1000
 
-// What a map may scale, besides the weights of regions.
-static const sn_choice parameters[] = {{"stiffness", 0}, {"density", 0}};
+// What a map may scale, besides the weights of regions, and by what.
+typedef struct parameter {
+  const char* name;
+  double least, most;
+} parameter;
+static const parameter parameters[] = {{"stiffness", SN_MAP_LEAST, SN_MAP_MOST},
+                                       {"density", SN_MAP_LEAST, SN_MAP_MOST},
+                                       {"activation", 0, 1}};
 
-static bool is_parameter(const char* name) {
-  return sn_name_find(SN_NAMES(parameters, COUNT(parameters)), name) >= 0;
+// NULL if it is none.
+static const parameter* find_parameter(const char* name) {
+  ptrdiff_t at = sn_name_find(SN_NAMES(parameters, COUNT(parameters)), name);
+  return at >= 0 ? &parameters[at] : NULL;
 }
+
+static bool is_parameter(const char* name) { return find_parameter(name) != NULL; }
 
 static bool is_region(const sn_body_desc* body, const char* name) {
   return sn_name_find(SN_NAMES(body->regions, body->region_count), name) >= 0;
@@ -264,8 +274,9 @@ static sn_status read_file(const map_reader* m, const sn_place* at, sn_map* map)
 }
 
 static sn_status check_values(const map_reader* m, const sn_place* at, const sn_map* map) {
-  bool scales = is_parameter(map->name), weighs = is_region(m->body, map->name);
-  double least = scales ? SN_MAP_LEAST : 0, most = scales ? SN_MAP_MOST : weighs ? 1 : PLAIN_MOST;
+  const parameter* scaled = find_parameter(map->name);
+  double least = scaled ? scaled->least : 0;
+  double most = scaled ? scaled->most : is_region(m->body, map->name) ? 1 : PLAIN_MOST;
   for (uint32_t v = 0; v < m->body->mesh.vertex_count; ++v) {
     double value = map->values[v];
     if (value >= least && value <= most) continue;

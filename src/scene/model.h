@@ -17,6 +17,8 @@
 
 // Times that a step may be solved to take in contacts that came up while it was.
 #define SN_CONTACT_PASSES 8
+// Solves that the first frame may take while it runs out of Newton steps.
+#define SN_FIRST_SOLVES 3
 
 struct sn_model {
   sn_arena* arena;  // owns all that follows

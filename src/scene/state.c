@@ -111,8 +111,9 @@ int sn_scene_most_newton(const sn_scene* scene) {
   bool more = scene->mode == SN_MODE_DYNAMIC && scene->max_substeps > scene->substeps;
   // Of a step and its halves, each with and without damping.
   int tries = 2 * ((1 << (scene->solver.retries + 1)) - 1);
-  return tries * SN_CONTACT_PASSES * scene->solver.newton_max *
-         (more ? scene->max_substeps : scene->substeps);
+  int solves = tries * (more ? scene->max_substeps : scene->substeps);
+  return SN_CONTACT_PASSES * scene->solver.newton_max *
+         (solves > SN_FIRST_SOLVES ? solves : SN_FIRST_SOLVES);
 }
 
 static sn_status create_past(const sn_model* model, sn_state* state, sn_error* err) {

@@ -356,10 +356,11 @@ static sn_status settle(const sn_model* model, sn_state* state, int frame, sn_fr
     sn_pose_finish(model, state);
     return SN_OK;
   }
-  // The first frame has no pose to come from; it may take a preroll of solves.
-  int solves = model->scene->mode == SN_MODE_DYNAMIC ? 1 : 1 + model->scene->preroll;
+  // The first frame has no pose to come from, and all weight comes upon it at once; it may take a preroll of solves besides.
+  int solves = SN_FIRST_SOLVES;
+  if (model->scene->mode == SN_MODE_QUASISTATIC) solves += model->scene->preroll;
   for (int k = 0; k < solves && (k == 0 || stats->stop == SN_STOP_MAX); ++k) {
-    stats->newton = 0;
+    if (k >= SN_FIRST_SOLVES) stats->newton = 0;
     stats->converged = true;
     SN_TRY(solve_pose(model, state, frame, 0, 0, stats, err));
   }

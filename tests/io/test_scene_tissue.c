@@ -149,6 +149,8 @@ static void wrong_maps_are_named(void** unused) {
       "bodies[0].maps.stiffness: found -2 at vertex 2 of \"minus.csv\", expected 0.001 to "
       "1e+06");
   assert_refused(MAP("density", "\"half.csv\""), "bodies[0].maps.density: found 0 at vertex 3");
+  assert_refused(MAP("activation", "\"two.csv\""),
+                 "bodies[0].maps.activation: found 2 at vertex 2 of \"two.csv\", expected 0 to 1");
   assert_refused(MAP("stiffness", "\"maps.ply#stifness\""), "did you mean \"stiffness\"?");
   assert_refused(MAP("density", "\"maps.ply\""), "no number \"density\"");
   assert_refused(MAP("stiffness", "\"no.csv\""), "bodies[0].maps.stiffness: ");
@@ -162,8 +164,8 @@ static void wrong_maps_are_named(void** unused) {
   assert_refused(MAP("stiffness", "\"_SINEW_STIFFNESS\""), "tet.obj\" is no glTF file");
   assert_refused(MAP("stifness", "\"ones.csv\""), "did you mean \"stiffness\"?");
   assert_refused(MAP("elsewhere", "\"ones.csv\""),
-                 "expected a map that a \"where\" names, or one of a known name: \"stiffness\" or "
-                 "\"density\"");
+                 "expected a map that a \"where\" names, or one of a known name: \"stiffness\", "
+                 "\"density\" or \"activation\"");
   assert_refused(MAP("a\\nb", "\"ones.csv\""),
                  "bodies[0].maps: found \"a\\u000ab\", expected a name");
   assert_refused(BODY("\"maps\": true"), "bodies[0].maps: found true, expected false, or");

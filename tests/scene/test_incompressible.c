@@ -497,6 +497,41 @@ static void a_held_bar_leans_on_a_wall(void** unused) {
   assert_true(results[1].converged && results[1].contacts > 0);
 }
 
+// A bar that sways, damped: pressures that are kept have their rate in them (Patterson et al. 2012, equations 14 to
+// 17), as condensed ones do. Damping is what ends the sway, and here it matters.
+static void damped_motion_is_the_same(void** unused) {
+  (void)unused;
+  static const struct {
+    sn_pressure_form form;
+    double damping;
+  } WAYS[] = {{SN_PRESSURE_CONDENSED, 0.05}, {SN_PRESSURE_KEPT, 0.05}, {SN_PRESSURE_KEPT, 0}};
+  double tips[3];
+  for (int k = 0; k < 3; ++k) {
+    setup s = bar(4, 0.499);
+    s.scene.mode = SN_MODE_DYNAMIC;
+    s.scene.gravity = sn_v3(0, 0, 0);
+    s.keys[0] = (sn_keyframe){.frame = 1, .rotate = {0, 0, 0, 1}};
+    s.keys[1] = (sn_keyframe){.frame = 3, .rotate = {0, 0, 0, 1}, .translate = {0.4, 0, 0}};
+    s.fixed[0].motion = (sn_motion){.keys = s.keys, .key_count = 2};
+    s.scene.solver.pressure = WAYS[k].form;
+    s.scene.solver.newton_max = 100;
+    s.scene.solver.newton_tolerance = 1e-6;
+    s.body.damping = WAYS[k].damping;
+    s.body.material.mu *= 100;
+    s.body.material.lambda *= 100;
+    build(&s, 2);
+    for (int frame = 1; frame <= 8; ++frame) assert_true(step_frame(&s, frame).converged);
+    uint32_t tip = s.model->bodies[0].tree.node_count - 1;
+    assert_true(sn_octree_node_place(&s.model->bodies[0].tree, tip).y == 3);
+    tips[k] = s.state->u[3 * (size_t)tip];
+    destroy(&s);
+  }
+  print_message("tip: condensed %.9f, kept %.9f; without damping %.9f\n", tips[0], tips[1],
+                tips[2]);
+  assert_near(tips[1], tips[0], 1e-5);
+  assert_true(fabs(tips[2] - tips[0]) > 1e-2);
+}
+
 static void pressures_are_kept_where_that_pays(void** unused) {
   (void)unused;
   static const struct {
@@ -529,6 +564,7 @@ int main(void) {
       cmocka_unit_test(a_bar_is_twisted_and_bent_in_one_frame),
       cmocka_unit_test(a_ball_falls_on_the_floor),
       cmocka_unit_test(a_held_bar_leans_on_a_wall),
+      cmocka_unit_test(damped_motion_is_the_same),
       cmocka_unit_test(pressures_are_kept_where_that_pays),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

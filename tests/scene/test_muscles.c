@@ -262,19 +262,24 @@ static void reinforced_flesh_is_stiffer_along_its_fibres(void** unused) {
   }
 }
 
-static void run_bar(const char* muscles, const char* solver, float* result) {
+static void run_mapped(const char* muscles, const char* maps, const char* solver, float* result) {
   char text[2048];
   snprintf(text, sizeof text,
            "{\"mode\": \"quasistatic\", \"bodies\": [{\"surface\": \"block.obj\", \"cell\": 0.05,"
+           " \"maps\": {%s},"
            " \"material\": {\"young\": 20000, \"poisson\": 0.4}}], \"muscles\": [%s],"
            " \"fixed\": [{\"where\": {\"box\": [[0, 0, 0], [0, 1, 1]]}}],"
            " \"solver\": {\"linear\": \"%s\", \"newton\": {\"max\": 60, \"tolerance\": 1e-8}}}",
-           muscles, solver);
+           maps, muscles, solver);
   loaded s = load_scene(text, 2);
   sn_frame_stats stats = step(&s, 1);
   assert_true(stats.converged);
   memcpy(result, surface(&s), 24 * sizeof *result);
   unload(&s);
+}
+
+static void run_bar(const char* muscles, const char* solver, float* result) {
+  run_mapped(muscles, "", solver, result);
 }
 
 static void assert_same_shape(const float a[24], const float b[24], double margin) {
@@ -290,6 +295,35 @@ static void overlapping_muscles_add(void** unused) {
   run_bar(TUBE("10000") ", " TUBE("20000"), "multigrid", two);
   assert_same_shape(one, two, 1e-6);
   assert_true(fabs(one[21] - 1.4) > 0.005);  // it does something
+}
+
+// An even one is a factor, to the bit; one that falls along the bar leaves less further on.
+static void a_map_scales_the_activation(void** unused) {
+  (void)unused;
+  static const char HALF[] = ".5\n.5\n.5\n.5\n.5\n.5\n.5\n.5\n";
+  static const char FALL[] = "1\n0\n1\n0\n1\n0\n1\n0\n";  // with x
+  float half[24], mapped[24];
+  scratch_write("half.csv", HALF, strlen(HALF));
+  scratch_write("fall.csv", FALL, strlen(FALL));
+  run_bar("{\"mesh\": \"tube.obj\", \"activation\": 0.5}", "multigrid", half);
+  run_mapped("{\"mesh\": \"tube.obj\", \"activation\": 1}", "\"activation\": \"half.csv\"",
+             "multigrid", mapped);
+  assert_memory_equal(half, mapped, sizeof half);
+
+  loaded s = load_scene(
+      "{\"mode\": \"quasistatic\", \"bodies\": [{\"surface\": \"bar.obj\", \"cell\": 0.05, "
+      "\"maps\": {\"activation\": \"fall.csv\"}}], \"muscles\": [{\"mesh\": \"bar.obj\", "
+      "\"activation\": 0.8}]}",
+      1);
+  const sn_muscles* muscles = &s.model->bodies[0].muscles;
+  muscles_at(&s, 1);
+  assert_true(muscles->cells.count > 100);
+  for (uint32_t i = 0; i < muscles->cells.count; ++i) {
+    double local = sn_muscles_local(muscles, s.state->bodies[0].muscles.activations, 0,
+                                    muscles->cells.cells[i]);
+    assert_near(local, 0.8 * (1 - muscles->centres[i].x), 0.03);
+  }
+  unload(&s);
 }
 
 static void every_solver_finds_the_same(void** unused) {
@@ -414,6 +448,7 @@ int main(void) {
       cmocka_unit_test(a_held_bar_of_muscle_pulls_with_tension_times_area),
       cmocka_unit_test(reinforced_flesh_is_stiffer_along_its_fibres),
       cmocka_unit_test(overlapping_muscles_add),
+      cmocka_unit_test(a_map_scales_the_activation),
       cmocka_unit_test(every_solver_finds_the_same),
       cmocka_unit_test(without_activation_rest_is_rest),
       cmocka_unit_test(the_books_balance),
