@@ -518,10 +518,10 @@ static inline void SN_P(diagonal_forms)(sn_tangent_form form, const WIDE* tangen
 }
 static inline void SN_P(form_products)(sn_tangent_form form, const WIDE* tangent, const WIDE s[8],
                                        WIDE products[6]) {
-  const WIDE* V = tangent + SN_TANGENT_V;
   WIDE t[3] = {s[1], s[2], s[4]};
   for (int k = 0; k < 3 && form == SN_FORM_FRAMES; ++k) {
-    t[k] = SN_P(dot3)(V[k], V[3 + k], V[6 + k], s[1], s[2], s[4]);
+    int V = SN_TANGENT_V + k;
+    t[k] = SN_P(dot3)(tangent[V], tangent[V + 3], tangent[V + 6], s[1], s[2], s[4]);
   }
   for (int k = 0; k < 3; ++k) {
     products[k] = t[k] * t[k];

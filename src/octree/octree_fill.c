@@ -71,9 +71,11 @@ typedef struct fill_job {
   uint64_t* keys;
   sn_pieces split;  // how they are numbered
   size_t piece_count;
-  cell_sum* sums;    // (cell_count)
-  double* fill;      // (cell_count)
-  uint8_t* crossed;  // is another triangle in its way? (triangle_count)
+  cell_sum* sums;  // (cell_count)
+  double* fill;    // (cell_count)
+  uint8_t*
+      mixed;  // is a piece in a cell with others that do not hang together with it? (piece_count)
+  uint8_t* crossed;  // has a triangle such a piece? (triangle_count)
   double* weights;   // of triangles that are not (triangle_count)
 } fill_job;
 
@@ -259,16 +261,13 @@ static bool is_one_sheet(const fill_job* job, size_t first, size_t* end) {
   return few && hang_together(job->skin->surface, triangles, count);
 }
 
-static void mark_crossed(void* ctx, size_t begin, size_t end) {
+static void mark_mixed(void* ctx, size_t begin, size_t end) {
   const fill_job* job = ctx;
   for (size_t i = begin, next; i < end; ++i) {
     uint64_t cell = job->keys[i] >> PIECE_BITS;
     if (i > 0 && job->keys[i - 1] >> PIECE_BITS == cell) continue;
-    if (is_one_sheet(job, i, &next)) continue;
-    for (size_t k = i; k < next; ++k) {
-      uint32_t triangle = job->triangles[job->keys[k] & PIECE_MASK];
-      __atomic_store_n(&job->crossed[triangle], 1, __ATOMIC_RELAXED);  // several cells may
-    }
+    bool mixed = !is_one_sheet(job, i, &next);
+    for (size_t k = i; k < next; ++k) job->mixed[job->keys[k] & PIECE_MASK] = mixed;
   }
 }
 
@@ -316,9 +315,11 @@ static void weigh_piece(void* ctx, const sn_piece* at, uint32_t* near) {
 
 static sn_status count_outermost(fill_job* job, sn_pool* pool, sn_arena* scratch, sn_error* err) {
   uint32_t count = job->skin->surface->triangle_count;
+  SN_TRY(SN_ARENA_RAW(scratch, job->piece_count, &job->mixed, err));
   SN_TRY(SN_ARENA_NEW(scratch, count, &job->crossed, err));
   SN_TRY(SN_ARENA_RAW(scratch, count, &job->weights, err));
-  sn_parallel_for(pool, job->piece_count, MIN_PIECES, mark_crossed, job);
+  sn_parallel_for(pool, job->piece_count, MIN_PIECES, mark_mixed, job);
+  for (size_t i = 0; i < job->piece_count; ++i) job->crossed[job->triangles[i]] |= job->mixed[i];
   sn_parallel_for(pool, count, MIN_TRIANGLES, weigh_triangles, job);
   sn_pieces_visit(&job->split, pool, weigh_piece, job);
   return SN_OK;
