@@ -130,7 +130,7 @@ static sn_status put(const char* change, json_t* at, const part* last, json_t* v
 
 sn_status sn_scene_apply_change(json_t* document, const char* path_and_value, sn_error* err) {
   parsed_path path;
-  const char* text = NULL;
+  const char* text = "";
   if (!path_and_value) return wrong_path("", "nothing", err);
   SN_TRY(parse_path(path_and_value, &path, &text, err));
   json_t* at = document;

@@ -90,6 +90,14 @@ static inline void skip_without_assets(void) {
   skip();
 }
 
+// For bodies and runs that take long and use memory in the same ways as those of quicker tests.
+static inline void skip_if_sanitized(void) {
+#ifdef SN_SANITIZED
+  print_message("skipped: sanitizers see this code elsewhere\n");
+  skip();
+#endif
+}
+
 // A locale that writes 1,5 for 1.5. The caller sets "C" again.
 static inline void set_comma_locale_or_skip(void) {
   static const char* const names[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "it_IT.UTF-8", "de_DE"};

@@ -135,13 +135,6 @@ static void check_base(sn_mesh mesh) {
   assert_int_equal(wrong, 0);
 }
 
-// Sanitizers look at memory, which the other bodies use in the same ways.
-static void skip_if_sanitized(void) {
-#ifdef SN_SANITIZED
-  skip();
-#endif
-}
-
 static void every_defect_of_a_sphere_is_survived(void** unused) {
   (void)unused;
   skip_if_sanitized();

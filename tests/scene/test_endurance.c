@@ -4,7 +4,14 @@
 #include "scene/model.h"
 #include "scene/scenes.h"
 
+// How often a state is stepped and a scene created; less often where sanitizers slow everything down.
+#ifdef SN_SANITIZED
+#define AGAIN 10
+#define CREATED 12
+#else
 #define AGAIN 50
+#define CREATED 60
+#endif
 
 #define LIMB                                                                                   \
   "\"bodies\": [{\"surface\": \"limb.obj\", \"cell\": 0.1, \"material\": {\"poisson\": %g}}]," \
@@ -90,7 +97,7 @@ static long resident(void) {
 
 static void nothing_stays_behind(void** unused) {
   (void)unused;
-  int times = getenv("SN_SOAK") ? 1000 : 60;
+  int times = getenv("SN_SOAK") ? 1000 : CREATED;
   size_t used = sn_memory_used();
   long early = 0;
   for (int k = 0; k < times; ++k) {
