@@ -19,6 +19,8 @@
 #define UNSOLVED_GAIN 0.25
 // Share of its energy that flesh may gain in a step beyond what its damped forces did.
 #define DAMPING_GAIN 0.01
+// lambda / mu up to which that is asked: volumes that are stiffer are in balance ahead, and hold energy here.
+#define MOST_LIFTED_BULK 40.0
 
 static double gravity_energy(const sn_model* model, const double* u) {
   double sum = 0;
@@ -277,6 +279,8 @@ static void stand_still(const sn_model* model, sn_state* state) {
 static bool is_lifted(const sn_model* model, const sn_state* state) {
   // Where places were set, not found by forces, these say nothing.
   if (state->tau == 0 || state->contact.stuck_count > 0) return false;
+  bool condensed = state->problem.pressure_count == 0;
+  if (condensed && sn_model_largest_bulk(model) > MOST_LIFTED_BULK) return false;
   double had = sn_stride_kinetic(model, state->velocity_before), gained = 0;
   for (uint32_t b = 0; b < model->body_count; ++b) {
     const sn_body* body = &model->bodies[b];
