@@ -259,6 +259,23 @@ static void what_overlaps_counts_once(void** unused) {
   }
 }
 
+// A bar through the side of a box: triangles of hundreds of cells, some within the other body, some outside, and
+// some that pass through its faces and count for a part.
+static void large_triangles_count_where_they_are_outside(void** unused) {
+  (void)unused;
+  filled f;
+  double sum = 0, expected = 1 + 0.5 * 0.5 * 0.5;
+  sn_mesh bar = shape_box(sn_v3(0.5, 0.25, 0.25), sn_v3(1.5, 0.75, 0.75));
+  fill_on(NULL, &f, shape_join(shape_unit_cube(), bar), 0.0313, -1);
+  for (uint32_t e = 0; e < f.g.tree.cell_count; ++e) {
+    double edge = sn_octree_edge(&f.g.tree, e);
+    sum += edge * edge * edge * (double)f.fill[e];
+  }
+  if (!(fabs(sum - expected) < 0.005 * expected)) fail_msg("%g of %g", sum, expected);
+  print_message("off by %.2g %%\n", 100 * (sum / expected - 1));
+  unfill(&f);
+}
+
 // ---- Threads and memory
 
 static void same_bits_on_any_number_of_threads(void** unused) {
@@ -294,6 +311,7 @@ int main(void) {
       cmocka_unit_test(a_cut_off_sphere_has_the_shares_of_a_whole_one),
       cmocka_unit_test(cells_within_an_overlap_are_full),
       cmocka_unit_test(what_overlaps_counts_once),
+      cmocka_unit_test(large_triangles_count_where_they_are_outside),
       cmocka_unit_test(same_bits_on_any_number_of_threads),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
