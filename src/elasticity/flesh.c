@@ -382,15 +382,6 @@ void sn_flesh_scatter_pressures_f(const sn_flesh* flesh, sn_pool* pool, sn_flesh
   sn_families_collect_f(flesh->families, pool, work->slots, y);
 }
 
-#define MEASURE_BLOCK 1024  // cells
-
-typedef struct measure_job {
-  const sn_flesh* flesh;
-  const double* u;
-  size_t block_size;
-  sn_flesh_measure parts[SN_MAX_BLOCKS];
-} measure_job;
-
 static void get_modes(const sn_flesh* flesh, const double* u, uint32_t cell, double q[3][8]) {
   double corners[8][3];
   sn_corners at = sn_octree_corners(flesh->tree, cell);
@@ -407,57 +398,31 @@ double sn_flesh_volume_ratio(const sn_flesh* flesh, const double* u, uint32_t ce
   return sn_cell_volume_at(sn_octree_edge(flesh->tree, cell), q, CENTRE);
 }
 
-// Add the volumes, now and at rest, of what a cut cell has inside; false: the cell is whole. Its J is the
-// mean of that, as its centre may be far from any flesh.
-static bool add_cut_volume(const sn_flesh* flesh, uint32_t cell, double q[3][8], double h,
-                           sn_flesh_measure* part, double* J) {
-  uint32_t number = sn_flesh_cut_number(flesh, cell);
-  if (number == UINT32_MAX) return false;
-  const sn_cut_cells* cut = flesh->cut;
-  double now = 0, rest = 0;
-  for (uint32_t g = cut->starts[number]; g < cut->starts[number + 1]; ++g) {
-    const sn_point_group* group = &cut->groups[g];
-    for (int p = 0; p < SN_GROUP_POINTS; ++p) {
-      double eta[3] = {group->places[0][p], group->places[1][p], group->places[2][p]};
-      double volume = h * h * h * cut->shares[number] * group->weights[p];
-      now += volume * sn_cell_volume_at(h, q, eta);
-      rest += volume;
-    }
-  }
-  part->volume += now;
-  part->rest += rest;
-  *J = now / rest;
-  return true;
-}
+typedef struct measure_job {
+  const sn_flesh* flesh;
+  const double* u;
+  size_t block_size;
+  sn_flesh_measure parts[SN_MAX_BLOCKS];
+} measure_job;
 
 static void measure(void* ctx, size_t begin, size_t end) {
   measure_job* job = ctx;
   sn_flesh_measure part = {.min_j = INFINITY};
-  for (size_t e = begin; e < end; ++e) {
-    static const double CENTRE[3] = {0, 0, 0};
-    double h = sn_octree_edge(job->flesh->tree, (uint32_t)e), q[3][8];
-    get_modes(job->flesh, job->u, (uint32_t)e, q);
-    double J = sn_cell_volume_at(h, q, CENTRE);
-    if (!add_cut_volume(job->flesh, (uint32_t)e, q, h, &part, &J)) {
-      part.volume += h * h * h * sn_cell_mean_volume(h, q, NULL);
-      part.rest += h * h * h;
-    }
-    part.inverted += J <= 0;
-    part.ruined += !(J * SN_RUINED > 1 && J < SN_RUINED);
-    if (J < part.min_j) part.min_j = J;
+  for (size_t chunk = begin; chunk < end; ++chunk) {
+    job->flesh->kernels->measure(job->flesh, chunk, job->u, &part);
   }
   job->parts[begin / job->block_size] = part;
 }
 
 sn_flesh_measure sn_flesh_get_measure(const sn_flesh* flesh, sn_pool* pool, const double* u) {
   measure_job job;
-  size_t cells = flesh->tree->cell_count;
+  size_t chunks = flesh->families->chunk_count;
   job.flesh = flesh;
   job.u = u;
-  job.block_size = sn_block_size(cells, MEASURE_BLOCK);
-  sn_parallel_for(pool, cells, MEASURE_BLOCK, measure, &job);
+  job.block_size = sn_block_size(chunks, 1);
+  sn_parallel_for(pool, chunks, 1, measure, &job);
   sn_flesh_measure all = {.min_j = INFINITY};
-  for (size_t b = 0; b * job.block_size < cells; ++b) {
+  for (size_t b = 0; b * job.block_size < chunks; ++b) {
     all.volume += job.parts[b].volume;
     all.rest += job.parts[b].rest;
     all.inverted += job.parts[b].inverted;

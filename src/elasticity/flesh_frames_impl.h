@@ -22,7 +22,7 @@ static inline void find_both_frames(sn_wide_d F[2][9], frames_d frames[2]) {
   decompose_f(narrow, turn, sigma, V);
   for (int side = 0; side < 2; ++side) {
     for (int i = 0; i < 9; ++i) frames[side].V[i] = half_of(&V[i], side * SN_LANES_d);
-    orthonormalise(frames[side].V);
+    orthonormalise_d(frames[side].V);
     find_frames_d(F[side], frames[side].U, frames[side].s, frames[side].V);
   }
 }

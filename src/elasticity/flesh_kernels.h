@@ -52,6 +52,8 @@ struct sn_flesh_kernels {
   void (*matrices)(const sn_flesh* flesh, const sn_flesh_work* work,
                    const uint32_t cells[SN_FAMILY_LANES], const uint8_t flips[SN_FAMILY_LANES],
                    float K[36][9][SN_FAMILY_LANES]);
+  // The volumes of a chunk's cells, added to the measure.
+  void (*measure)(const sn_flesh* flesh, size_t chunk, const double* u, sn_flesh_measure* sum);
   sn_flesh_form_kernels forms[SN_FORM_COUNT];
 };
 

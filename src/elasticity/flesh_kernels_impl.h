@@ -26,6 +26,8 @@ static const uint8_t FACES[6][5] = {{4, 0, 2, 6, 8},    {22, 18, 20, 24, 26}, {1
                                     {16, 6, 8, 24, 26}, {12, 0, 6, 18, 24},   {14, 2, 8, 20, 26}};
 // First lattice point of each child.
 static const uint8_t CHILD[8] = {0, 1, 3, 4, 9, 10, 12, 13};
+// Bits of a child's corners, from the first on.
+#define CHILD_POINTS 0x361bu
 // Hourglass modes that the mean of J depends on.
 static const int MODE_OF[3] = {3, 5, 6};
 
@@ -89,62 +91,35 @@ static inline sn_wide_d half_of(const sn_wide_f* v, int lane) {
   return sn_wide_load_d((const float*)v + lane);
 }
 
-static inline void cross_d(const sn_wide_d a[3], const sn_wide_d b[3], sn_wide_d out[3]) {
-  for (int j = 0; j < 3; ++j) {
-    int k = (j + 1) % 3, l = (j + 2) % 3;
-    out[j] = sn_wide_fma_d(a[k], b[l], -(a[l] * b[k]));
+// Newton steps from three rows made orthonormal; more for large shear, which are rare.
+#define MOST_TURNS 5
+
+// The rotation of F in single precision; by the full decomposition where F is close to having none, or Newton's
+// method ends with another one.
+static inline void find_rotation_f(const sn_wide_f F[9], sn_wide_f R[9]) {
+  sn_mask_f good = {0};
+  for (int i = 0; i < 9; ++i) R[i] = F[i];
+  orthonormalise_f(R);
+  for (int turn = 0; turn < MOST_TURNS && (turn == 0 || sn_mask_any_f(~good)); ++turn) {
+    polar_step_f step = turn_to_polar_f(F, ~good, R);
+    good |= step.best & (step.size < sn_wide_set_f(1e-5f));
   }
+  if (!sn_mask_any_f(~good)) return;
+  sn_wide_f exact[9], sigma[3], V[9];
+  decompose_f(F, exact, sigma, V);
+  for (int i = 0; i < 9; ++i) R[i] = sn_wide_select_f(good, R[i], exact[i]);
 }
 
-// Rows 0 and 1 of R made orthonormal, row 2 their cross product.
-static inline void orthonormalise(sn_wide_d R[9]) {
-  sn_wide_d one = sn_wide_set_d(1);
-  sn_wide_d a = one / sn_wide_sqrt_d(dot3_d(R[0], R[1], R[2], R[0], R[1], R[2]));
-  for (int j = 0; j < 3; ++j) R[j] *= a;
-  sn_wide_d along = dot3_d(R[0], R[1], R[2], R[3], R[4], R[5]);
-  for (int j = 0; j < 3; ++j) R[3 + j] -= along * R[j];
-  sn_wide_d b = one / sn_wide_sqrt_d(dot3_d(R[3], R[4], R[5], R[3], R[4], R[5]));
-  for (int j = 0; j < 3; ++j) R[3 + j] *= b;
-  cross_d(R, R + 3, R + 6);
-}
-
-// One Newton step towards the rotation of F: R <- R exp [w] with (tr(S) I - S) w = axial(S), S = R^T F,
-// up to the third power of the small w. Returns |w|^2.
-static inline sn_wide_d turn_to_polar(const sn_wide_d F[9], sn_wide_d R[9]) {
-  sn_wide_d S[9], half = sn_wide_set_d(0.5), one = sn_wide_set_d(1);
-  for (int i = 0; i < 3; ++i) {
-    for (int j = 0; j < 3; ++j) {
-      S[3 * i + j] = dot3_d(R[i], R[3 + i], R[6 + i], F[j], F[3 + j], F[6 + j]);
-    }
-  }
-  sn_wide_d a[3] = {S[7] - S[5], S[2] - S[6], S[3] - S[1]};
-  // G = tr(S) I - S, symmetric: its adjugate times a over its determinant
-  sn_wide_d g00 = S[4] + S[8], g11 = S[0] + S[8], g22 = S[0] + S[4];
-  sn_wide_d g01 = -(half * (S[1] + S[3])), g02 = -(half * (S[2] + S[6]));
-  sn_wide_d g12 = -(half * (S[5] + S[7]));
-  sn_wide_d c00 = g11 * g22 - g12 * g12, c11 = g00 * g22 - g02 * g02, c22 = g00 * g11 - g01 * g01;
-  sn_wide_d c01 = g02 * g12 - g01 * g22, c02 = g01 * g12 - g02 * g11, c12 = g01 * g02 - g00 * g12;
-  sn_wide_d scale = one / dot3_d(g00, g01, g02, c00, c01, c02);
-  sn_wide_d w[3] = {scale * dot3_d(c00, c01, c02, a[0], a[1], a[2]),
-                    scale * dot3_d(c01, c11, c12, a[0], a[1], a[2]),
-                    scale * dot3_d(c02, c12, c22, a[0], a[1], a[2])};
-  // Rows r of R become r (I + [w] + [w]^2/2 + [w]^3/6); a row times [w] is r x w.
-  for (int i = 0; i < 9; i += 3) {
-    sn_wide_d t1[3], t2[3], t3[3];
-    cross_d(R + i, w, t1);
-    cross_d(t1, w, t2);
-    cross_d(t2, w, t3);
-    for (int j = 0; j < 3; ++j) R[i + j] += t1[j] + half * t2[j] + sn_wide_set_d(1.0 / 6) * t3[j];
-  }
-  return dot3_d(w[0], w[1], w[2], w[0], w[1], w[2]);
-}
-
-// The rotation of F to round-off, from a near one. Where two Newton steps do not get there, because F
-// is close to having no rotation, by the full decomposition.
+// The rotation of F to round-off, from a near one: a step leaves the third power of itself. Where two do not get
+// there, because F is close to having no rotation, by the full decomposition.
 static inline void refine_rotation(const sn_wide_d F[9], sn_wide_d R[9]) {
-  orthonormalise(R);
-  sn_wide_d first = turn_to_polar(F, R), second = turn_to_polar(F, R);
-  sn_mask_d good = (first < sn_wide_set_d(1e-8)) & (second < sn_wide_set_d(1e-16));
+  orthonormalise_d(R);
+  sn_mask_d all = {-1, -1, -1, -1};
+  sn_wide_d first = turn_to_polar_d(F, all, R).size;
+  sn_mask_d good = first < sn_wide_set_d(1e-11);
+  if (!sn_mask_any_d(~good)) return;
+  sn_wide_d second = turn_to_polar_d(F, ~good, R).size;
+  good |= (first < sn_wide_set_d(1e-8)) & (second < sn_wide_set_d(1e-16));
   if (!sn_mask_any_d(~good)) return;
   sn_wide_d exact[9], sigma[3], V[9];
   decompose_d(F, exact, sigma, V);
@@ -162,9 +137,9 @@ static inline void make_narrow(sn_wide_d F[2][9], sn_wide_f narrow[9]) {
 
 // Rotations of one child of all eight lanes, from the gradients of both halves.
 static inline void find_rotations(sn_wide_d F[2][9], sn_wide_d R[2][9]) {
-  sn_wide_f narrow[9], turn[9], sigma[3], V[9];
+  sn_wide_f narrow[9], turn[9];
   make_narrow(F, narrow);
-  decompose_f(narrow, turn, sigma, V);
+  find_rotation_f(narrow, turn);
   for (int side = 0; side < 2; ++side) {
     for (int i = 0; i < 9; ++i) R[side][i] = half_of(&turn[i], side * SN_LANES_d);
     refine_rotation(F[side], R[side]);
@@ -252,6 +227,8 @@ __attribute__((always_inline)) static inline double evaluate_packet(
   }
   for (sn_family_row row = sn_family_first(f, packet); row.child < 8; row = sn_family_next(row)) {
     const float* tangent = tangent_of(work, row.at);
+    // The material alone is read of the tangents, which the processor does not foresee.
+    for (int i = 0; i < 2; ++i) __builtin_prefetch(tangent_of(work, row.at + 8) + i * LANES);
     sn_wide_d s[2][3][8], D[2][9], F[2][9], R[2][9], ab[2];
     frames_d frames[2];
     for (int side = 0; side < 2; ++side) {
@@ -352,6 +329,74 @@ static void deform(const sn_flesh* flesh, sn_flesh_work* work, size_t chunk, con
   }
 }
 
+// The volume of one cell, now and at rest, and J of it. Of a cut one what is inside counts, and its J is the mean of
+// that, as its centre may be far from any flesh.
+static double measure_cell(const sn_flesh* flesh, size_t row, int lane, double h, double q[3][8],
+                           sn_flesh_measure* sum, double mean, double centre) {
+  double cube = h * h * h, now = 0, rest = 0;
+  if (!(cut_lanes(flesh, row) >> lane & 1)) {
+    sum->volume += cube * mean;
+    sum->rest += cube;
+    return centre;
+  }
+  const sn_cut_cells* cut = flesh->cut;
+  uint32_t number = cut_number(cut, row, lane);
+  for (uint32_t g = cut->starts[number]; g < cut->starts[number + 1]; ++g) {
+    const sn_point_group* group = &cut->groups[g];
+    for (int p = 0; p < SN_GROUP_POINTS; ++p) {
+      double eta[3] = {group->places[0][p], group->places[1][p], group->places[2][p]};
+      double volume = cube * cut->shares[number] * group->weights[p];
+      now += volume * sn_cell_volume_at(h, q, eta);
+      rest += volume;
+    }
+  }
+  sum->volume += now;
+  sum->rest += rest;
+  return now / rest;
+}
+
+static void measure_side(const sn_flesh* flesh, size_t row, int lane, sn_wide_d h,
+                         sn_wide_d s[3][8], sn_flesh_measure* sum) {
+  sn_wide_d F[9], Q[6][3], scale = sn_wide_set_d(0.25) / h, one = sn_wide_set_d(1), minor[3];
+  for (int i = 0; i < 9; ++i) {
+    sn_wide_d d = scale * s[i / 3][1 << i % 3];
+    F[i] = i % 4 == 0 ? d + one : d;
+  }
+  cross_d(F + 3, F + 6, minor);
+  sn_wide_d centre = dot3_d(F[0], F[1], F[2], minor[0], minor[1], minor[2]);
+  sn_wide_d mean = mean_volume(F, s, scale, Q);
+  for (int l = 0; l < SN_LANES_d; ++l) {
+    double q[3][8];
+    if (!(flesh->families->lanes[row] >> (lane + l) & 1)) continue;
+    for (int i = 0; i < 3; ++i) {
+      for (int m = 1; m < 8; ++m) q[i][m] = 0.125 * s[i][m][l];
+    }
+    double J = measure_cell(flesh, row, lane + l, h[l], q, sum, mean[l], centre[l]);
+    sum->inverted += J <= 0;
+    sum->ruined += !(J * SN_RUINED > 1 && J < SN_RUINED);
+    if (J < sum->min_j) sum->min_j = J;
+  }
+}
+
+static void measure(const sn_flesh* flesh, size_t chunk, const double* u, sn_flesh_measure* sum) {
+  const sn_families* f = flesh->families;
+  private_nodes_d in;
+  fetch_nodes_d(flesh, chunk, u, &in);
+  for (uint32_t packet = (uint32_t)chunk * SN_CHUNK_PACKETS; packet < chunk_end(flesh, chunk);
+       ++packet) {
+    for (int lane = 0; lane < LANES; lane += SN_LANES_d) {
+      sn_wide_d v[POINTS][3], s[3][8], h;
+      memcpy(&h, f->edges + (size_t)packet * LANES + lane, sizeof h);
+      load_lattice_d(f, packet, lane, &in, v, NULL);
+      for (sn_family_row row = sn_family_first(f, packet); row.child < 8;
+           row = sn_family_next(row)) {
+        for (int i = 0; i < 3; ++i) to_modes_d(v + CHILD[row.child], i, s[i]);
+        measure_side(flesh, row.at, lane, h, s, sum);
+      }
+    }
+  }
+}
+
 // In single precision alone: the tangents.
 
 #undef SN_REAL_IS_DOUBLE
@@ -418,7 +463,8 @@ const sn_flesh_kernels SN_KERNELS = {
     SN_KERNELS_NAME,
     is_supported,
     cell_matrices,
+    measure,
     {[SN_FORM_COROTATED] = {evaluate_R, deform, linearise_R, apply_R_d, apply_R_f, smooth_R,
-                            diagonal_d, diagonal_f, PRESSURES},
+                            diagonal_R_d, diagonal_R_f, PRESSURES},
      [SN_FORM_FRAMES] = {evaluate_UV, deform, linearise_UV, apply_UV_d, apply_UV_f, smooth_UV,
-                         diagonal_d, diagonal_f, PRESSURES}}};
+                         diagonal_UV_d, diagonal_UV_f, PRESSURES}}};

@@ -2,6 +2,8 @@
 // families takes one go in single and two in double precision; `lane` is the first of a go.
 
 #include "math/svd3_wide_impl.h"
+// after what it is made of
+#include "math/polar3_wide_impl.h"
 // after the names of operations that it shares
 #include "material/law_wide_impl.h"
 
@@ -455,21 +457,22 @@ static void SN_P(apply_UV)(const sn_flesh* flesh, sn_flesh_work* work, sn_hessia
   SN_P(apply_form)(flesh, work, kind, chunk, addends, p, y, SN_FORM_FRAMES);
 }
 
-// The value at each corner of child k of the shape function of its conforming node k ^ away: 1 at a
-// corner that does not hang, its share at those that do (octree/hanging.h).
-static inline void SN_P(shape_function)(int k, int away, MASK hangs[8], WIDE corner[8]) {
-  WIDE one = SET(1), half = SET((SN_REAL)0.5), quarter = SET((SN_REAL)0.25);
-  for (int c = 0; c < 8; ++c) corner[c] = SET(0);
+// Modes of the shape function of child k's conforming node k ^ away, whose values at the corners k ^ d are 1 at a
+// corner that does not hang and its share at those that do (octree/hanging.h). A corner adds 1 or -1 to each mode,
+// by the sides of the cell that it lies on.
+__attribute__((always_inline)) static inline void SN_P(shape_modes)(int k, int away, MASK hangs[8],
+                                                                    WIDE s[8]) {
+  for (int m = 1; m < 8; ++m) s[m] = SET(0);
+#pragma GCC unroll 8
   for (int d = 0; d < 8; ++d) {
-    if ((away & ~d) || d == 7) continue;  // corners k ^ d with d within or above `away`
-    WIDE share = d == 3 || d == 5 || d == 6 ? quarter : half;
-    if (d == away) {
-      corner[k ^ d] = away == 0 ? one : SELECT(hangs[d], share, one);
-    } else {
-      corner[k ^ d] = KEEP(hangs[d], share);
-    }
+    if ((away & ~d) || (d == 7 && away != 7)) continue;  // corners within or above `away`
+    WIDE share = SET((SN_REAL)(d == 3 || d == 5 || d == 6 ? 0.25 : 0.5)), value = SET(1);
+    if (d == away && d % 7 != 0) value = SELECT(hangs[d], share, value);
+    if (d != away) value = KEEP(hangs[d], share);
+#pragma GCC unroll 8
+    for (int m = 1; m < 8; ++m) s[m] += __builtin_parity(m & ~d) ? -value : value;
   }
-  if (away == 7) corner[k ^ 7] = one;
+  for (int m = 1; m < 8; ++m) s[m] *= SET(__builtin_parity(m & k) ? -1 : 1);
 }
 
 // What the law gives to the diagonal of K for dF = e_i s^T is a quadratic form of s: xx yy zz, twice xy yz xz.
@@ -563,10 +566,9 @@ static void SN_P(cut_entries)(const sn_flesh* flesh, const sn_flesh_work* work, 
 
 // The diagonal entries of a row. A node that stands for a hanging corner gets its
 // entry at the parent's corner.
-static inline void SN_P(add_child_diagonal)(const sn_flesh* flesh, const sn_flesh_work* work,
-                                            uint32_t packet, sn_family_row row, int lane,
-                                            sn_hessian kind, WIDE h2, WIDE h3, WIDE (*d)[3]) {
-  sn_tangent_form form = flesh->form;
+__attribute__((always_inline)) static inline void SN_P(add_child_diagonal)(
+    const sn_flesh* flesh, const sn_flesh_work* work, uint32_t packet, sn_family_row row, int lane,
+    sn_hessian kind, sn_tangent_form form, WIDE h2, WIDE h3, WIDE (*d)[3]) {
   int k = row.child;
   const uint32_t* words = flesh->families->hanging + (size_t)packet * LANES + lane;
   bool sharp = work->sharp && flesh->cut;
@@ -581,11 +583,10 @@ static inline void SN_P(add_child_diagonal)(const sn_flesh* flesh, const sn_fles
   for (int away = 0; away < 8; ++away) {
     hangs[away] = SN_P(sn_mask_bit)(words, sn_family_corner(k, k ^ away));
   }
+#pragma GCC unroll 8
   for (int away = 0; away < 8; ++away) {
-    WIDE corner[8], lattice[14][3], s[8];
-    SN_P(shape_function)(k, away, hangs, corner);
-    for (int c = 0; c < 8; ++c) lattice[CHILD[c]][0] = corner[c];
-    SN_P(to_modes)(lattice, 0, s);
+    WIDE s[8];
+    SN_P(shape_modes)(k, away, hangs, s);
     WIDE hourglass =
         tangent[0] * FMA(h2, SN_P(dot3)(s[3], s[5], s[6], s[3], s[5], s[6]), h3 * s[7] * s[7]);
     WIDE values[3], products[6];
@@ -606,10 +607,9 @@ static inline void SN_P(add_child_diagonal)(const sn_flesh* flesh, const sn_fles
 
 // The same where nothing hangs and no cell is cut. The shape function of a corner then has all sums 1 or -1,
 // those of the opposite corner are the same but for the sign of some, and a diagonal is even in the linear ones.
-static inline void SN_P(add_even_diagonal)(const sn_flesh* flesh, const sn_flesh_work* work,
-                                           sn_family_row row, int lane, sn_hessian kind, WIDE h2,
-                                           WIDE h3, WIDE (*d)[3]) {
-  sn_tangent_form form = flesh->form;
+__attribute__((always_inline)) static inline void SN_P(add_even_diagonal)(
+    const sn_flesh_work* work, sn_family_row row, int lane, sn_hessian kind, sn_tangent_form form,
+    WIDE h2, WIDE h3, WIDE (*d)[3]) {
   WIDE tangent[SN_TANGENT_FRAMED], hessian[SN_HESSIAN_NUMBERS_FRAMES], s[8];
   SN_P(load_tangent)
   (tangent_of(work, row.at), lane, 0, form == SN_FORM_COROTATED ? SN_TANGENT_L : SN_TANGENT_FRAMED,
@@ -628,8 +628,11 @@ static inline void SN_P(add_even_diagonal)(const sn_flesh* flesh, const sn_flesh
   }
 }
 
-static void SN_P(diagonal)(const sn_flesh* flesh, sn_flesh_work* work, sn_hessian kind,
-                           size_t chunk, SN_REAL* y) {
+__attribute__((always_inline)) static inline void SN_P(diagonal_form)(const sn_flesh* flesh,
+                                                                      sn_flesh_work* work,
+                                                                      sn_hessian kind, size_t chunk,
+                                                                      SN_REAL* y,
+                                                                      sn_tangent_form form) {
   const sn_families* f = flesh->families;
   SN_P(private_nodes) out;
   WIDE h2 = SET((SN_REAL)(flesh->hourglass * SN_HOURGLASS_EDGE));
@@ -642,17 +645,27 @@ static void SN_P(diagonal)(const sn_flesh* flesh, sn_flesh_work* work, sn_hessia
     for (int lane = 0; lane < LANES; lane += SN_P(SN_LANES)) {
       WIDE sums[POINTS][3];
       memset(sums, 0, sizeof sums);
-      bool even = !uneven && !SN_P(any_hanging)(f->hanging + (size_t)packet * LANES + lane);
+      uint32_t hangs = SN_P(any_hanging)(f->hanging + (size_t)packet * LANES + lane);
       for (sn_family_row row = sn_family_first(f, packet); row.child < 8;
            row = sn_family_next(row)) {
-        if (even) {
-          SN_P(add_even_diagonal)(flesh, work, row, lane, kind, h2, h3, sums);
+        if (!uneven && !(hangs >> CHILD[row.child] & CHILD_POINTS)) {
+          SN_P(add_even_diagonal)(work, row, lane, kind, form, h2, h3, sums);
         } else {
-          SN_P(add_child_diagonal)(flesh, work, packet, row, lane, kind, h2, h3, sums);
+          SN_P(add_child_diagonal)
+          (flesh, work, packet, row, lane, kind, form, h2, h3, sums);
         }
       }
       SN_P(scatter_points)(f, packet, lane, sums, &out);
     }
   }
   SN_P(deliver_nodes)(flesh, chunk, &out, NULL, NULL, work->slots, y);
+}
+
+static void SN_P(diagonal_R)(const sn_flesh* flesh, sn_flesh_work* work, sn_hessian kind,
+                             size_t chunk, SN_REAL* y) {
+  SN_P(diagonal_form)(flesh, work, kind, chunk, y, SN_FORM_COROTATED);
+}
+static void SN_P(diagonal_UV)(const sn_flesh* flesh, sn_flesh_work* work, sn_hessian kind,
+                              size_t chunk, SN_REAL* y) {
+  SN_P(diagonal_form)(flesh, work, kind, chunk, y, SN_FORM_FRAMES);
 }

@@ -95,12 +95,13 @@ static void place_cells(void* ctx, size_t begin, size_t end) {
   }
 }
 
-// The cells of one family, or SN_NO_CELL.
+// The cells of one family, or SN_NO_CELL; marks them.
 static void find_cells(const family_job* job, uint32_t packet, uint32_t lane, uint32_t cells[8]) {
   for (int k = 0; k < 8; ++k) cells[k] = SN_NO_CELL;
   for (sn_family_row row = sn_family_first(job->families, packet); row.child < 8;
        row = sn_family_next(row)) {
     cells[row.child] = job->cells[(size_t)row.at * LANES + lane];
+    if (cells[row.child] != SN_NO_CELL) job->families->lanes[row.at] |= (uint8_t)(1u << lane);
   }
 }
 
@@ -287,6 +288,7 @@ static sn_status build(const sn_octree* tree, sn_pool* pool, sn_arena* arena, sn
   sn_parallel_for(pool, chunks, 1, sort_families, &job);
   size_t row_count = list_rows(&job), places = row_count * LANES;
   SN_TRY(SN_ARENA_RAW(arena, row_count, &f->packets, err));
+  SN_TRY(SN_ARENA_NEW(arena, row_count, &f->lanes, err));
   for (uint32_t packet = 0; packet < f->packet_count; ++packet) {
     for (uint32_t row = f->rows[packet]; row < f->rows[packet + 1]; ++row) f->packets[row] = packet;
   }

@@ -31,6 +31,7 @@ typedef struct sn_families {
   uint32_t* places;   // of each cell: row * lanes + lane (cell_count)
   uint32_t* rows;     // first row of each packet (packet_count + 1)
   uint32_t* packets;  // of each row
+  uint8_t* lanes;     // of each row: the families that have this child, a bit each
   uint8_t* children;  // of each packet: those that some of its families have, a bit and a row each
   uint32_t* points;   // bit p: some of its families have a node at lattice point p ([packet])
   uint16_t* local;    // node of each lattice point in its chunk ([packet][point][lane])
