@@ -9,7 +9,7 @@
 typedef struct leads_job {
   const sn_body* body;
   const sn_bone* bones;
-  const uint32_t* tied;  // bones that hold the body (tied_count)
+  const uint16_t* tied;  // bones that hold the body (tied_count)
   uint32_t tied_count;
   sn_lead* leads;
   const sn_affine* moves;
@@ -18,7 +18,7 @@ typedef struct leads_job {
 } leads_job;
 
 // Keep the nearest, by distance.
-static void insert(uint32_t bone, double distance, uint32_t* bones, double* distances) {
+static void insert(uint16_t bone, double distance, uint16_t* bones, double* distances) {
   int at = SN_LEADS;
   for (; at > 0 && distance < distances[at - 1]; --at) {
     if (at == SN_LEADS) continue;
@@ -38,7 +38,7 @@ static void find_leads(void* ctx, size_t begin, size_t end) {
   for (size_t n = begin; n < end; ++n) {
     sn_lead* lead = &job->leads[n];
     sn_vec3 place = sn_octree_node_place(&job->body->tree, (uint32_t)n);
-    double distances[SN_LEADS], sum = 0;
+    double distances[SN_LEADS];
     for (int k = 0; k < SN_LEADS; ++k) {
       lead->bones[k] = job->tied[0];
       distances[k] = INFINITY;
@@ -48,13 +48,10 @@ static void find_leads(void* ctx, size_t begin, size_t end) {
       double distance = fmax(0, sn_bone_distance(bone, place, distances[SN_LEADS - 1]));
       insert(job->tied[t], distance, lead->bones, distances);
     }
-    double share[SN_LEADS];
     for (int k = 0; k < SN_LEADS; ++k) {
       double near = (distances[0] + cell) / (distances[k] + cell);
-      share[k] = near * near * near * near;
-      sum += share[k];
+      lead->shares[k] = (uint16_t)(near * near * near * near * UINT16_MAX);
     }
-    for (int k = 0; k < SN_LEADS; ++k) lead->shares[k] = (float)(share[k] / sum);
   }
 }
 
@@ -63,12 +60,14 @@ static void follow(void* ctx, size_t begin, size_t end) {
   for (size_t n = begin; n < end; ++n) {
     const sn_lead* lead = &job->leads[n];
     sn_vec3 u = sn_load3(job->u + 3 * n);
-    sn_vec3 place = sn_add(sn_octree_node_place(&job->body->tree, (uint32_t)n), u), to = u;
+    sn_vec3 place = sn_add(sn_octree_node_place(&job->body->tree, (uint32_t)n), u);
+    sn_vec3 move = {0, 0, 0};
+    double sum = 0;
     for (int k = 0; k < SN_LEADS && lead->shares[k] > 0; ++k) {
-      to = sn_madd(to, (double)lead->shares[k],
-                   sn_affine_displace(&job->moves[lead->bones[k]], place));
+      sum += lead->shares[k];
+      move = sn_madd(move, lead->shares[k], sn_affine_displace(&job->moves[lead->bones[k]], place));
     }
-    sn_store3(job->led + 3 * n, to);
+    sn_store3(job->led + 3 * n, sn_madd(u, 1 / sum, move));
   }
 }
 
@@ -81,8 +80,9 @@ void sn_leads_follow(const sn_body* body, sn_pool* pool, const sn_affine* moves,
 sn_status sn_leads_build(const sn_bone* bones, uint32_t bone_count, sn_pool* pool, sn_arena* arena,
                          sn_arena* scratch, sn_body* body, sn_error* err) {
   sn_arena_mark mark = sn_arena_get_mark(scratch);
-  uint32_t* tied;
+  uint16_t* tied;
   uint8_t* holds;
+  if (bone_count > UINT16_MAX) return SN_OK;
   SN_TRY(SN_ARENA_NEW(scratch, bone_count, &tied, err));
   SN_TRY(SN_ARENA_NEW(scratch, bone_count, &holds, err));
   for (uint32_t t = 0; t < body->tie_count; ++t) {
@@ -90,7 +90,7 @@ sn_status sn_leads_build(const sn_bone* bones, uint32_t bone_count, sn_pool* poo
   }
   leads_job job = {.body = body, .bones = bones, .tied = tied};
   for (uint32_t b = 0; b < bone_count; ++b) {
-    if (holds[b]) tied[job.tied_count++] = b;
+    if (holds[b]) tied[job.tied_count++] = (uint16_t)b;
   }
   if (job.tied_count > 0) {
     SN_TRY(SN_ARENA_RAW(arena, body->tree.node_count, &body->leads, err));

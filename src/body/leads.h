@@ -9,11 +9,12 @@
 #define SN_LEADS 4  // bones that lead a node at most
 
 typedef struct sn_lead {
-  uint32_t bones[SN_LEADS];  // of the scene
-  float shares[SN_LEADS];    // 0 where there is none; they sum to 1
+  uint16_t bones[SN_LEADS];  // of the scene
+  uint16_t
+      shares[SN_LEADS];  // over that of the nearest, which has UINT16_MAX; 0 where there is none
 } sn_lead;
 
-// Sets body->leads; NULL where no bone that moves as a whole is tied to it.
+// Sets body->leads; NULL where no bone that moves as a whole is tied to it, or there are more bones than fit.
 sn_status sn_leads_build(const sn_bone* bones, uint32_t bone_count, sn_pool* pool, sn_arena* arena,
                          sn_arena* scratch, sn_body* body, sn_error* err);
 
