@@ -67,14 +67,14 @@ typedef struct sn_flesh {
 
 // What a step knows of a cell, in the order of families ([row][number][lane]): the material
 // a = mu h / 8, b = lambda h / 16, zero where a family lacks a cell; then, while a step is prepared, F
-// and the mean of J over the cell less 1; then what products need. That is, of the corotated law, the rotation R and L of the definite Hessian
-// times h / 16. In the frames of F = U diag(s) V^T, for any law: U, V, and the definite Hessian there,
+// and the mean of J over the cell less 1; then what products need. That is, of the corotated law, the rotation R as a quaternion of length sqrt(2) and L of the
+// definite Hessian times h / 16. In the frames of F = U diag(s) V^T, for any law: U, V, and the definite Hessian there,
 // times h / 16: for stretches 00 11 22 01 12 02, and half of that for shears and for twists.
 #define SN_TANGENT_MATERIAL 0
 #define SN_TANGENT_F 2
 #define SN_TANGENT_GRADIENTS 10  // F and the mean of J - 1
-#define SN_TANGENT_R 2
-#define SN_TANGENT_L 11
+#define SN_TANGENT_TURN 2        // x y z, and the cosine of half the angle, times sqrt(2)
+#define SN_TANGENT_L 6
 #define SN_TANGENT_U 2
 #define SN_TANGENT_V 11
 #define SN_TANGENT_FRAMED 20

@@ -412,6 +412,31 @@ static inline void from_frame(const sn_wide_f value[3], const sn_wide_f V[9], fl
   }
 }
 
+// R as a quaternion of length sqrt(2). Each of its numbers times each other is at hand: four times q q^T, of which the
+// row with the largest square is taken.
+static inline void store_rotation(const sn_wide_f R[9], float* out) {
+  sn_wide_f one = sn_wide_set_f(1), q[4], largest = one + R[0] + R[4] + R[8];
+  for (int i = 0; i < 3; ++i) {
+    int j = (i + 1) % 3, k = (i + 2) % 3;
+    q[i] = R[3 * k + j] - R[3 * j + k];
+  }
+  q[3] = largest;
+  for (int i = 0; i < 3; ++i) {
+    int j = (i + 1) % 3, k = (i + 2) % 3;
+    sn_wide_f square = one + R[4 * i] - R[4 * j] - R[4 * k], row[4];
+    row[i] = square;
+    row[j] = R[3 * i + j] + R[3 * j + i];
+    row[k] = R[3 * i + k] + R[3 * k + i];
+    row[3] = R[3 * k + j] - R[3 * j + k];
+    sn_mask_f larger = square > largest;
+    largest = sn_wide_select_f(larger, square, largest);
+    for (int n = 0; n < 4; ++n) q[n] = sn_wide_select_f(larger, row[n], q[n]);
+  }
+  sn_wide_f square = sn_wide_fma_f(q[3], q[3], dot3_f(q[0], q[1], q[2], q[0], q[1], q[2]));
+  sn_wide_f scale = sn_wide_sqrt_f(sn_wide_set_f(2) / square);
+  for (int n = 0; n < 4; ++n) *(sn_wide_f*)(out + n * LANES) = scale * q[n];
+}
+
 // In units of h / 16: mu is a / 2, lambda is b.
 static void linearise_R(const sn_flesh* flesh, sn_flesh_work* work, size_t chunk) {
   sn_wide_f zero = sn_wide_set_f(0), one = sn_wide_set_f(1);
@@ -419,7 +444,7 @@ static void linearise_R(const sn_flesh* flesh, sn_flesh_work* work, size_t chunk
   for (size_t row = rows[chunk * SN_CHUNK_PACKETS]; row < rows[chunk_end(flesh, chunk)]; ++row) {
     float* tangent = tangent_of(work, row);
     sn_wide_f F[9], R[9], s[3], V[9], ab[2], exact[3], definite[3];
-    load_tangent_f(tangent, 0, SN_TANGENT_R, 9, F);
+    load_tangent_f(tangent, 0, SN_TANGENT_F, 9, F);
     load_tangent_f(tangent, 0, SN_TANGENT_MATERIAL, 2, ab);
     sn_wide_f held = zero;  // pressure that is not b times the trace
     if (work->pressure) {
@@ -436,7 +461,7 @@ static void linearise_R(const sn_flesh* flesh, sn_flesh_work* work, size_t chunk
       exact[k] = above / sn_wide_select_f(sum > least, sum, least);
       definite[k] = sn_wide_select_f(exact[k] < zero - mu, zero - mu, exact[k]);
     }
-    for (int i = 0; i < 9; ++i) *(sn_wide_f*)(tangent + (SN_TANGENT_R + i) * LANES) = R[i];
+    store_rotation(R, tangent + SN_TANGENT_TURN * LANES);
     from_frame(definite, V, tangent + SN_TANGENT_L * LANES);
     if (work->exact) {
       from_frame(exact, V, exact_of(work, row));

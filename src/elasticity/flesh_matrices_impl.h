@@ -25,12 +25,11 @@ static inline void add_rank_one(const sn_wide_f x[9], const sn_wide_f y[9], sn_w
 // a I + b R R^T + W^T L W with w = W s
 static inline void tensor_of_corotated(const sn_flesh_work* work, const uint32_t places[LANES],
                                        sn_wide_f a, sn_wide_f T[45]) {
-  sn_wide_f R[9], scaled[9], L[6], W[3][9], LW[3][9], zero = sn_wide_set_f(0);
+  sn_wide_f turn[4], R[9], scaled[9], L[6], W[3][9], LW[3][9], zero = sn_wide_set_f(0);
   sn_wide_f b = gather_tangent(work, places, SN_TANGENT_MATERIAL + 1);
-  for (int i = 0; i < 9; ++i) {
-    R[i] = gather_tangent(work, places, SN_TANGENT_R + i);
-    scaled[i] = b * R[i];
-  }
+  for (int i = 0; i < 4; ++i) turn[i] = gather_tangent(work, places, SN_TANGENT_TURN + i);
+  rotation_of_f(turn, R);
+  for (int i = 0; i < 9; ++i) scaled[i] = b * R[i];
   for (int i = 0; i < 6; ++i) L[i] = gather_tangent(work, places, SN_TANGENT_L + i);
   for (int i = 0; i < 3; ++i) {
     const sn_wide_f* r = R + 3 * i;

@@ -13,7 +13,7 @@ static inline void SN_P(load_volume_gradient)(const sn_flesh_work* work, size_t 
     SN_P(load_tangent)(at, lane, 0, 9, Q);
     SN_P(load_tangent)(at, lane, 9, 9, hourglass);
   } else {
-    SN_P(load_tangent)(tangent_of(work, row), lane, SN_TANGENT_R, 9, Q);
+    SN_P(load_rotation)(tangent_of(work, row), lane, Q);
   }
 }
 

@@ -177,6 +177,34 @@ static inline void SN_P(load_tangent)(const float* tangent, int lane, int first,
   for (int i = 0; i < count; ++i) out[i] = SN_P(sn_wide_load)(tangent + (first + i) * LANES + lane);
 }
 
+// The matrix of a quaternion of length sqrt(2), x y z w; of that at rest exactly I.
+static inline void SN_P(rotation_of)(const WIDE q[4], WIDE R[9]) {
+  WIDE one = SET(1);
+  for (int i = 0; i < 3; ++i) {
+    int j = (i + 1) % 3, k = (i + 2) % 3;
+    WIDE turned = q[3] * q[k];
+    R[4 * i] = FMA(-q[j], q[j], FMA(-q[k], q[k], one));
+    R[3 * i + j] = FMA(q[i], q[j], -turned);
+    R[3 * j + i] = FMA(q[i], q[j], turned);
+  }
+}
+static inline void SN_P(load_rotation)(const float* tangent, int lane, WIDE R[9]) {
+  WIDE q[4];
+  SN_P(load_tangent)(tangent, lane, SN_TANGENT_TURN, 4, q);
+  SN_P(rotation_of)(q, R);
+}
+
+// What the law of a row is turned by, behind the material: R, or U and V.
+#define ROW_R 2
+static inline void SN_P(load_row)(const float* tangent, int lane, sn_tangent_form form, WIDE* out) {
+  if (form == SN_FORM_COROTATED) {
+    SN_P(load_tangent)(tangent, lane, SN_TANGENT_MATERIAL, 2, out);
+    SN_P(load_rotation)(tangent, lane, out + ROW_R);
+  } else {
+    SN_P(load_tangent)(tangent, lane, 0, SN_TANGENT_FRAMED, out);
+  }
+}
+
 static inline void SN_P(symmetric_product)(const WIDE L[6], const WIDE w[3], WIDE l[3]) {
   l[0] = FMA(L[0], w[0], FMA(L[3], w[1], L[5] * w[2]));
   l[1] = FMA(L[3], w[0], FMA(L[1], w[1], L[4] * w[2]));
@@ -224,8 +252,9 @@ static inline void SN_P(apply_corotated)(const sn_flesh_work* work, size_t row, 
                                          sn_hessian kind, WIDE h2, WIDE h3, WIDE (*v)[3],
                                          WIDE (*y)[3]) {
   const float* tangent = tangent_of(work, row);
-  WIDE s[3][8], r[3], L[6], ab[2], l[3], trace = SET(0), w[3] = {trace, trace, trace};
+  WIDE s[3][8], R[9], L[6], ab[2], l[3], trace = SET(0), w[3] = {trace, trace, trace};
   SN_P(load_tangent)(tangent, lane, SN_TANGENT_MATERIAL, 2, ab);
+  SN_P(load_rotation)(tangent, lane, R);
   WIDE a2 = ab[0] * h2, a3 = ab[0] * h3;
   for (int i = 0; i < 3; ++i) {
     SN_P(to_modes)(v + CHILD[child], i, s[i]);
@@ -233,7 +262,7 @@ static inline void SN_P(apply_corotated)(const sn_flesh_work* work, size_t row, 
     s[i][5] *= a2;
     s[i][6] *= a2;
     s[i][7] *= a3;
-    SN_P(load_tangent)(tangent, lane, SN_TANGENT_R + 3 * i, 3, r);
+    const WIDE* r = R + 3 * i;
     WIDE s1 = s[i][1], s2 = s[i][2], s4 = s[i][4];
     trace = FMA(r[2], s4, FMA(r[1], s2, FMA(r[0], s1, trace)));
     w[0] = FMA(s2, r[2], w[0]), w[1] = FMA(s4, r[0], w[1]), w[2] = FMA(s1, r[1], w[2]);
@@ -243,7 +272,7 @@ static inline void SN_P(apply_corotated)(const sn_flesh_work* work, size_t row, 
   SN_P(symmetric_product)(L, w, l);
   trace *= ab[1];
   for (int i = 0; i < 3; ++i) {
-    SN_P(load_tangent)(tangent, lane, SN_TANGENT_R + 3 * i, 3, r);
+    const WIDE* r = R + 3 * i;
     s[i][1] = FMA(-r[2], l[1], FMA(r[1], l[2], FMA(r[0], trace, ab[0] * s[i][1])));
     s[i][2] = FMA(-r[0], l[2], FMA(r[2], l[0], FMA(r[1], trace, ab[0] * s[i][2])));
     s[i][4] = FMA(-r[1], l[0], FMA(r[0], l[1], FMA(r[2], trace, ab[0] * s[i][4])));
@@ -479,7 +508,7 @@ __attribute__((always_inline)) static inline void SN_P(shape_modes)(int k, int a
 // Corotated: tr(R^T dF) = r.s and w = s x r, with r the i-th row of R, so it is a I + b r r^T + [r]x^T L [r]x.
 static inline void SN_P(corotated_diagonal)(const WIDE* tangent, const WIDE L[6], int i,
                                             WIDE form[6]) {
-  const WIDE *ab = tangent, *r = tangent + SN_TANGENT_R + 3 * i;
+  const WIDE *ab = tangent, *r = tangent + ROW_R + 3 * i;
   WIDE b[3] = {ab[1] * r[0], ab[1] * r[1], ab[1] * r[2]}, l[3][3];
   for (int j = 0; j < 3; ++j) {  // L times column j of [r]x, which is r x e_j
     int k = (j + 1) % 3, m = (j + 2) % 3;
@@ -573,9 +602,7 @@ __attribute__((always_inline)) static inline void SN_P(add_child_diagonal)(
   const uint32_t* words = flesh->families->hanging + (size_t)packet * LANES + lane;
   bool sharp = work->sharp && flesh->cut;
   WIDE tangent[SN_TANGENT_FRAMED], hessian[SN_HESSIAN_NUMBERS_FRAMES];
-  SN_P(load_tangent)
-  (tangent_of(work, row.at), lane, 0, form == SN_FORM_COROTATED ? SN_TANGENT_L : SN_TANGENT_FRAMED,
-   tangent);
+  SN_P(load_row)(tangent_of(work, row.at), lane, form, tangent);
   SN_P(load_hessian)(work, row.at, lane, kind, form, hessian);
   WIDE forms[3][6];
   SN_P(diagonal_forms)(form, tangent, hessian, forms);
@@ -611,9 +638,7 @@ __attribute__((always_inline)) static inline void SN_P(add_even_diagonal)(
     const sn_flesh_work* work, sn_family_row row, int lane, sn_hessian kind, sn_tangent_form form,
     WIDE h2, WIDE h3, WIDE (*d)[3]) {
   WIDE tangent[SN_TANGENT_FRAMED], hessian[SN_HESSIAN_NUMBERS_FRAMES], s[8];
-  SN_P(load_tangent)
-  (tangent_of(work, row.at), lane, 0, form == SN_FORM_COROTATED ? SN_TANGENT_L : SN_TANGENT_FRAMED,
-   tangent);
+  SN_P(load_row)(tangent_of(work, row.at), lane, form, tangent);
   SN_P(load_hessian)(work, row.at, lane, kind, form, hessian);
   WIDE hourglass = tangent[0] * FMA(h2, SET(3), h3), forms[3][6], products[6];
   SN_P(diagonal_forms)(form, tangent, hessian, forms);
