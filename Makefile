@@ -3,11 +3,11 @@
 #   make            build/sinew, build/libsinew.a, build/libsinew.so
 #   make demo       simulate the demo character's walk; picture, cache and movie (by ffmpeg) in out/demo
 #   make test       every test; the last line counts them
-#   make soak       the long tests: faults at every call; ONLY="NAME..." chooses campaigns of tools/soak.sh
+#   make soak       the long tests, such as faults at every call; ONLY="NAME..." chooses campaigns of tools/soak.sh
 #   make sanitize   the quick unit tests under the address and undefined-behaviour sanitizers
 #   make tsan       tests that use threads under the thread sanitizer
 #   make fuzz       every fuzz target for SECONDS (30), from the seeds in fuzz/; fails on any finding
-#   make coverage   lines and branches that the tests reach; table and report in out/coverage
+#   make coverage   lines and branches that the tests reach; tables and report in out/coverage; fails below what is promised
 #   make analyze    gcc's static analyzer over library and program
 #   make lint       format, layers, house rules, cppcheck, clang-tidy
 #   make format     format the tree in place
@@ -78,9 +78,11 @@ test: test_deps all
 soak: test_deps all
 	@tools/soak.sh $(BUILD) $(ONLY)
 
+# Chosen as ctest does; make soak takes the slow ones too.
+SANITIZED ?= -LE '^(whole|slow)$$'
 sanitize: build-sanitize/build.ninja
 	@cmake --build build-sanitize --target unit_tests
-	@$(call run_tests,build-sanitize,-LE '^(whole|slow)$$')
+	@$(call run_tests,build-sanitize,$(SANITIZED))
 
 build-fuzz/build.ninja: | deps
 	cmake --preset fuzz $(CMAKE_FLAGS)

@@ -10,11 +10,18 @@
 
 #define MAX_BENCHES 32
 
-static const bench* find_bench(const char* name) {
+static bool is_bench(const char* name) {
   for (const bench* b = BENCHES; b->name; ++b) {
-    if (strcmp(b->name, name) == 0) return b;
+    if (strcmp(b->name, name) == 0) return true;
   }
-  return NULL;
+  return false;
+}
+
+static bool is_named(const bench* b, const text_list* names) {
+  for (int i = 0; i < names->count; ++i) {
+    if (strcmp(names->items[i], b->name) == 0) return true;
+  }
+  return false;
 }
 
 static int unknown_bench(const char* name) {
@@ -30,21 +37,18 @@ static int unknown_bench(const char* name) {
 }
 
 static void print_help(const text_list* names, const option* table) {
-  char about[4096];
-  size_t length = 0;
-  if (names->count) {
-    for (int i = 0; i < names->count && length < sizeof about; ++i) {
-      const bench* b = find_bench(names->items[i]);
-      length += (size_t)snprintf(about + length, sizeof about - length, "%s%s: %s\n%s",
-                                 i ? "\n\n" : "", b->name, b->about, b->more);
-    }
-  } else {
-    length = (size_t)snprintf(about, sizeof about,
-                              "Measure and print figures. Without a name, all of these; "
-                              "sinew bench NAME --help says more:\n");
-    for (const bench* b = BENCHES; b->name && length < sizeof about; ++b) {
-      length += (size_t)snprintf(about + length, sizeof about - length, "\n  %-15s %s", b->name,
-                                 b->about);
+  char about[4096] =
+      "Measure and print figures. Without a name, all of these; "
+      "sinew bench NAME --help says more:\n";
+  size_t length = names->count ? 0 : strlen(about);
+  for (const bench* b = BENCHES; b->name && length < sizeof about; ++b) {
+    char* to = about + length;
+    const char* between = length ? "\n\n" : "";
+    size_t room = sizeof about - length;
+    if (names->count == 0) {
+      length += (size_t)snprintf(to, room, "\n  %-15s %s", b->name, b->about);
+    } else if (is_named(b, names)) {
+      length += (size_t)snprintf(to, room, "%s%s: %s\n%s", between, b->name, b->about, b->more);
     }
   }
   options_print_help("sinew bench [NAME ...] [options]", about, table);
@@ -69,9 +73,7 @@ static sn_status make_folder(const char* path, sn_error* err) {
 static sn_status run_benches(bench_run* run, const text_list* names, sn_error* err) {
   sn_status status = run->o->out ? make_folder(run->o->out, err) : SN_OK;
   for (const bench* b = BENCHES; b->name && status == SN_OK; ++b) {
-    bool wanted = names->count == 0;
-    for (int i = 0; i < names->count; ++i) wanted = wanted || strcmp(names->items[i], b->name) == 0;
-    if (!wanted) continue;
+    if (names->count && !is_named(b, names)) continue;
     run->bench = b->name;
     status = b->run(run, err);
   }
@@ -101,7 +103,7 @@ int command_bench(int argc, char** argv) {
   text_list names = {0};
   if (options_parse(table, argc, argv, &names, &err) != SN_OK) return report_error(&err);
   for (int i = 0; i < names.count; ++i) {
-    if (!find_bench(names.items[i])) return unknown_bench(names.items[i]);
+    if (!is_bench(names.items[i])) return unknown_bench(names.items[i]);
   }
   if (o.help) {
     print_help(&names, table);

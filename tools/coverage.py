@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """coverage.py BUILD OUT: what the tests that ran in BUILD (preset "coverage") reached of the library.
 
-Prints lines and branches for each layer, for the readers, caches and checkpoints that must survive any file, and for
-the whole; writes OUT/coverage.md with a row a file and OUT/missed.txt with every line that never ran or has a branch that
-was never taken. An assertion's failure counts as no branch: it must not be reached.
+Prints lines and branches for each layer and for the library as a whole, then for the kinds of readers, caches and
+checkpoints that must survive any file; last what is promised of both, and fails if that is not reached. Writes
+OUT/coverage.md with a row a file and OUT/missed.txt with every line that never ran or has a branch that was never taken.
+An assertion's failure counts as no branch: it must not be reached.
 """
 import gzip
 import json
@@ -15,11 +16,13 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# Readers, caches, checkpoint and resume.
+# Readers, caches, checkpoint and resume; in the table by the first word of the file's name.
 READERS = re.compile(
     r"^src/io/(cells_file|checkpoint|dae\w*|drive\w*|fbx_\w+|fiber_file|fields_file|file|floats|gltf_(accessor|buffer|"
     r"check|clip|loose|mesh|morph|names|node|pose|read)|import_\w+|json_load|lock|mdd|mesh_file|mesh_parts|messages|obj|"
     r"pc2|ply|pose|run|scene_\w+|sums|text|ties_file|traits|verify|vertex_values|xml)\.c$")
+# Lines and branches, in percent.
+PROMISED = {"library": (90, 80), "readers": (95, 90)}
 ASSERTION = re.compile(r"\bSN_ASSERT\(")
 
 
@@ -70,34 +73,53 @@ def measure(name, lines):
     return [len(lines), ran, branches, taken], missed
 
 
-def share(part, whole):
-    return f"{100 * part / whole:5.1f} %" if whole else "    - "
+def percent(part, whole):
+    return 100 * part / whole if whole else 0
 
 
 def row(name, sums):
-    return f"| {name} | {sums[0]} | {share(sums[1], sums[0])} | {sums[2]} | {share(sums[3], sums[2])} |"
+    lines, ran, branches, taken = sums
+    return f"| {name} | {lines} | {percent(ran, lines):.1f} % | {branches} | {percent(taken, branches):.1f} % |"
+
+
+def add_to(table, names, sums):
+    for name in names:
+        table[name] = [a + b for a, b in zip(table.get(name, [0] * 4), sums)]
+
+
+def bounds(name, sums):
+    """Whether lines and branches are as many as promised, and a line a bound that says so."""
+    found = [percent(sums[1], sums[0]), percent(sums[3], sums[2])]
+    met = [f >= p for f, p in zip(found, PROMISED[name])]
+    return all(met), [f"{name}, {what}: {f:.2f} %, promised {p} %: {'met' if m else 'NOT MET'}"
+                      for what, f, p, m in zip(("lines", "branches"), found, PROMISED[name], met)]
 
 
 def main():
     build, out = sys.argv[1], pathlib.Path(sys.argv[2])
     out.mkdir(parents=True, exist_ok=True)
-    groups, rows, missing = {}, [], []
+    tables = {name: {} for name in PROMISED}
+    rows, missing = [], []
     for name, lines in sorted(read_gcov(build).items()):
         sums, missed = measure(name, lines)
         rows.append(row(name, sums))
         missing += missed
-        for group in ["library", name.split("/")[1]] + (["readers"] if READERS.match(name) else []):
-            total = groups.setdefault(group, [0] * 4)
-            for i in range(4):
-                total[i] += sums[i]
+        add_to(tables["library"], [name.split("/")[1], "library"], sums)
+        if READERS.match(name):
+            add_to(tables["readers"], [pathlib.Path(name).stem.split("_")[0], "readers"], sums)
     head = ["| | lines | run | branches | taken |", "| --- | --- | --- | --- | --- |"]
-    last = [g for g in ("readers", "library") if g in groups]
-    summary = head + [row(g, groups[g]) for g in sorted(groups) if g not in last] + [row(g, groups[g]) for g in last]
+    summary, all_met = [], True
+    for whole, table in tables.items():
+        total = table.pop(whole, [0] * 4)
+        met, said = bounds(whole, total)
+        all_met = all_met and met
+        summary += head + [row(n, table[n]) for n in sorted(table)] + [row(whole, total), "", *said, ""]
     print("\n".join(summary))
-    (out / "coverage.md").write_text("\n".join(summary + [""] + head + rows) + "\n")
+    (out / "coverage.md").write_text("\n".join(summary + head + rows) + "\n")
     (out / "missed.txt").write_text("\n".join(missing) + "\n")
-    print(f"\nfiles    {out.resolve()}/coverage.md\nmissed   {out.resolve()}/missed.txt")
+    print(f"files    {out.resolve()}/coverage.md\nmissed   {out.resolve()}/missed.txt")
+    return 0 if all_met else 1
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -40,9 +40,12 @@ plain() {
 campaign faults sh tests/whole/faults.sh "$build/tests/whole/sinew_faults" --all
 campaign recovery env SN_SOAK=1 "$build/tests/test_scene_recovery"
 campaign extremes env SN_SOAK=1 "$build/tests/test_scene_extremes"
+campaign materials env SN_SOAK=1 "$build/tests/test_scene_materials"
 campaign endurance env SN_SOAK=1 "$build/tests/test_scene_endurance"
 campaign steps sh tests/whole/golden.sh "$build/sinew" --soak
 campaign compilers compilers
+campaign jitter sh tests/whole/scenes.sh "$build/sinew" "$build"/samples/{shapes,creature} --jitter 10
+campaign sanitize make --no-print-directory sanitize SANITIZED='-LE ^whole$'
 campaign fuzz make --no-print-directory fuzz SECONDS=1200
 campaign plain plain
 

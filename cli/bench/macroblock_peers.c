@@ -145,48 +145,48 @@ static sn_status compare_block(bench_run* run, const bench_blocks* ours, const c
   return SN_OK;
 }
 
-// Our solution of the free rows, in the order of the system's file; to be freed.
-static double* free_rows(const sn_model* model, const double* x, sn_error* err) {
+// Our solution of the free rows, in the order of the system's file. @param[out] rows to be freed
+static sn_status free_rows(const sn_model* model, const double* x, double** rows, sn_error* err) {
   sn_matrix matrix = {0};
-  double* rows = NULL;
-  if (sn_model_assemble(model, &matrix, err) == SN_OK) {
-    rows = calloc(matrix.row_count, sizeof *rows);
-    for (uint64_t r = 0, to = 0; rows && r < matrix.row_count; ++r) {
-      if (matrix.row_starts[r + 1] - matrix.row_starts[r] > 1) rows[to++] = x[r];
-    }
+  sn_status status = sn_model_assemble(model, &matrix, err);
+  if (status != SN_OK) return status;
+  double* found = calloc(matrix.row_count + 1, sizeof *found);
+  for (uint64_t r = 0, to = 0; found && r < matrix.row_count; ++r) {
+    if (matrix.row_starts[r + 1] - matrix.row_starts[r] > 1) found[to++] = x[r];
   }
   sn_matrix_destroy(&matrix);
-  return rows;
+  *rows = found;
+  return found ? SN_OK : bench_fail(err, SN_ERR_MEMORY, "out of memory");
 }
 
-static sn_status solve_ours(bench_run* run, const double size[3], double** rows, sn_error* err) {
-  bench_body body = {0};
+static sn_status solve_box(bench_run* run, const bench_body* body, double** rows, sn_error* err) {
   sn_study_result result;
+  size_t count = 3 * (size_t)sn_model_body(body->model, 0).node_count;
+  double* load = calloc(2 * count, sizeof *load);
+  if (!load) return bench_fail(err, SN_ERR_MEMORY, "out of memory");
+  for (size_t i = 1; i < count; i += 3) load[i] = -1;
   sn_study_opts opts = {.linear = SN_LINEAR_MACROBLOCK,
                         .interface = SN_MACROBLOCK_MULTIGRID,
                         .max = 1000,
-                        .tolerance = 1e-8};
-  double *load = NULL, *x = NULL;
-  sn_status status = describe_box(size, false, &body, err);
-  if (status == SN_OK) status = bench_build(&body, 1, err);
-  if (status == SN_OK) {
-    size_t count = 3 * (size_t)sn_model_body(body.model, 0).node_count;
-    load = calloc(count, sizeof *load);
-    x = calloc(count, sizeof *x);
-    if (!load || !x) status = bench_fail(err, SN_ERR_MEMORY, "out of memory");
-    for (size_t i = 1; status == SN_OK && i < count; i += 3) load[i] = -1;
-    opts.load = load;
-    opts.solution = x;
-  }
-  if (status == SN_OK) status = sn_state_study(body.model, body.state, &opts, &result, err);
+                        .tolerance = 1e-8,
+                        .load = load,
+                        .solution = load + count};
+  sn_status status = sn_state_study(body->model, body->state, &opts, &result, err);
   if (status == SN_OK) {
     bench_figure(run, "whole_macroblock", "setup_seconds", result.setup_seconds, "s");
     bench_figure(run, "whole_macroblock", "solve_seconds", result.seconds, "s");
     bench_figure(run, "whole_macroblock", "iterations", result.iterations, "1");
-    *rows = free_rows(body.model, x, err);
+    status = free_rows(body->model, opts.solution, rows, err);
   }
   free(load);
-  free(x);
+  return status;
+}
+
+static sn_status solve_ours(bench_run* run, const double size[3], double** rows, sn_error* err) {
+  bench_body body = {0};
+  sn_status status = describe_box(size, false, &body, err);
+  if (status == SN_OK) status = bench_build(&body, 1, err);
+  if (status == SN_OK) status = solve_box(run, &body, rows, err);
   bench_body_destroy(&body);
   return status;
 }

@@ -175,10 +175,9 @@ sn_status show_values(const picture_plan* plan, const panel* p, uint32_t b, cons
   }
   sn_status status = check_kept(plan->show, p->run, body, err);
   if (status != SN_OK) return status;
-  if (plan->show == SHOW_PENETRATION) {
-    return place_contacts(body, p->run->scene->unit, positions, values, err);
-  }
-  return spread_cells(body, show_cell_values(plan->show, body), values, err);
+  const float* cell_values = show_cell_values(plan->show, body);
+  if (cell_values) return spread_cells(body, cell_values, values, err);
+  return place_contacts(body, p->run->scene->unit, positions, values, err);
 }
 
 // ---- Range
@@ -216,12 +215,11 @@ static sn_status widen_by_body(const picture_plan* plan, const panel* p, uint32_
   const run_body* body = &p->run->bodies[b];
   uint32_t count = body->mesh->vertex_count;
   const float* cells = show_cell_values(plan->show, body);
-  float* positions = malloc(sizeof *positions * (3 * (size_t)count + 1));
   size_t room = count > body->cells.cell_count ? count : body->cells.cell_count;
-  float* values = malloc(sizeof *values * (room + 1));
-  sn_status status =
-      positions && values ? SN_OK : picture_fail(err, SN_ERR_MEMORY, "out of memory");
-  if (status == SN_OK) status = panel_positions(p, b, index, positions, err);
+  float* positions = malloc(sizeof *positions * (3 * (size_t)count + room + 1));
+  if (!positions) return picture_fail(err, SN_ERR_MEMORY, "out of memory");
+  float* values = positions + 3 * (size_t)count;
+  sn_status status = panel_positions(p, b, index, positions, err);
   if (status == SN_OK) status = show_values(plan, p, b, positions, values, err);
   // What is shown of a cut is the cells themselves.
   if (status == SN_OK && plan->slice.on && cells) {
@@ -230,7 +228,6 @@ static sn_status widen_by_body(const picture_plan* plan, const panel* p, uint32_
   }
   if (status == SN_OK) widen_range(values, count, range);
   free(positions);
-  free(values);
   return status;
 }
 

@@ -1,6 +1,6 @@
 // Every law, in balance and in motion, on octrees and uniform grids, from starts that could not be worse:
 // a block that is held at one end and sags, its free nodes scattered over the size of the body or pressed
-// into a plane, a line or a point.
+// into a plane, a line or a point. In motion each law has one kind of cells, with SN_SOAK in the environment both.
 #include <math.h>
 
 #include "material/law.h"
@@ -113,12 +113,13 @@ static bool tell(sn_law law, int coarsen, const char* mode, sn_scramble_kind kin
 }
 
 static bool try_law(sn_law law, int coarsen) {
-  bool good = true;
+  bool good = true, moves = (law + coarsen) % 2 || getenv("SN_SOAK");
   double* expected = sagged(law, coarsen);
   for (int k = SN_SCRAMBLE_POINT; k <= SN_SCRAMBLE_RANDOM; ++k) {
     sn_scramble_kind start = (sn_scramble_kind)k;
     outcome still = find_back(law, coarsen, start, expected);
     good = tell(law, coarsen, "quasistatic", start, still, 1e-3) && good;
+    if (!moves) continue;
     // A mirrored block lies on the wrong side of what holds it and may stay there in a knot, which is a
     // balance too: things that move cannot start anew.
     bool may_stay = start == SN_SCRAMBLE_MIRROR;

@@ -8,7 +8,7 @@
 #include "shapes.h"
 
 #define GRIDS 4
-#define FRAMES 4  // in which the end is bent, so that no cell is crushed on the way
+#define FRAMES 2  // in which the end is bent, so that no cell is crushed on the way
 #define SIDES 48
 #define RINGS 64
 

@@ -253,6 +253,60 @@ static void a_damaged_cache_is_refused(void** unused) {
   run_until(scene_with("", ""), "run", 6, SN_RESUME_LAST, 0);
 }
 
+static void keep_text(void* text, const char* told) { snprintf(text, 256, "%s", told); }
+
+// Of the folder of a run, in which `name` now has these bytes.
+static void find_damage(const char* name, const char* bytes, size_t size) {
+  sn_error err = {0};
+  sn_run_findings found;
+  char folder[256], told[256] = "";
+  snprintf(folder, sizeof folder, "%s", scratch_path("run"));
+  scratch_write(name, bytes, size);
+  assert_ok(sn_run_verify(folder, keep_text, told, &found, &err), &err);
+  if (found.damaged_count == 0) fail_msg("%s, %zu bytes: no damage found", name, size);
+  assert_non_null(strstr(told, "run/bar") ? told : strstr(told, name));
+}
+
+// One bit of a file with a checksum, or its end; of others, that they are no JSON. The caches' own tests take every bit.
+static void the_check_of_a_folder_finds_damage(void** unused) {
+  (void)unused;
+  static const struct {
+    const char* name;
+    bool summed;
+  } FILES[] = {{"run/bar.pc2", true},     {"run/bar.pc2.sums", true}, {"run/bar.cells", true},
+               {"run/bar.fields", true},  {"run/checkpoint", true},   {"run/checkpoint-0002", true},
+               {"run/scene.json", false}, {"run/stats.jsonl", false}, {"run/result.json", false}};
+  sn_error err = {0};
+  sn_run_findings found;
+  loaded l = load_scene(scene_with("", ""), 1);
+  l.scene->output.keep_checkpoints = true;
+  l.scene->output.fields = 1u << SN_FIELD_STRAIN;
+  run_all(l, (sn_run_opts){scratch_path("run"), 1, 3, SN_RESUME_NO, 0});
+  for (size_t f = 0; f < sizeof FILES / sizeof *FILES; ++f) {
+    size_t size;
+    char* bytes = read_everything(scratch_path(FILES[f].name), &size);
+    for (size_t at = 0; FILES[f].summed && at < size; at += size / 23 + 1) {
+      bytes[at] ^= (char)(1 << at % 8);
+      find_damage(FILES[f].name, bytes, size);
+      bytes[at] ^= (char)(1 << at % 8);
+    }
+    for (size_t cut = size / 2; FILES[f].summed && cut < size; cut += size / 7 + 1) {
+      find_damage(FILES[f].name, bytes, cut);
+    }
+    char first = bytes[0];
+    bytes[0] = 'x';
+    find_damage(FILES[f].name, bytes, size);
+    bytes[0] = first;
+    scratch_write(FILES[f].name, bytes, size);
+    free(bytes);
+  }
+  assert_ok(sn_run_verify(scratch_path("run"), NULL, NULL, &found, &err), &err);
+  assert_int_equal(found.damaged_count, 0);
+  assert_int_equal(found.frame_count, 6);  // of the cache and the fields
+  assert_int_equal(sn_run_verify(scratch_path("none"), NULL, NULL, &found, &err), SN_ERR_INPUT);
+  assert_message_has(&err, "has no scene.json");
+}
+
 static void one_run_a_folder(void** unused) {
   (void)unused;
   loaded a = load_scene(scene_with("", ""), 1), b = load_scene(scene_with("", ""), 1);
@@ -316,6 +370,7 @@ int main(void) {
       TEST(another_processor_is_told),
       TEST(any_damage_is_refused),
       TEST(a_damaged_cache_is_refused),
+      TEST(the_check_of_a_folder_finds_damage),
       TEST(one_run_a_folder),
       TEST(a_finished_run_keeps_its_fields),
   };

@@ -8,7 +8,7 @@
 #include "material/law.h"
 #include "scene/made.h"
 
-#define FRAMES 12
+#define FRAMES 6  // on the way
 
 typedef struct volumes {
   double whole;      // change of the body's volume, relative
@@ -121,12 +121,8 @@ static void laws_that_measure_J_keep_the_volume(void** unused) {
 
 static void the_corotated_law_loses_volume(void** unused) {
   (void)unused;
-  double lost = 0;
-  for (int w = 0; w < 3; ++w) {
-    volumes v = deform(SN_LAW_COROTATED, WAYS[w].name, WAYS[w].stretch, WAYS[w].angle);
-    lost = fmax(lost, -v.whole);
-  }
-  assert_true(lost > 0.3);
+  volumes v = deform(SN_LAW_COROTATED, WAYS[0].name, WAYS[0].stretch, WAYS[0].angle);
+  assert_true(v.whole < -0.3);
 }
 
 int main(void) {
