@@ -88,7 +88,8 @@ const bench BENCHES[] = {
      bench_render},
     {"macroblock", "blocks of 16 x 8 x 8 cells solved directly, on stout and thin bodies",
      "Table 1 of Mitchell et al. 2016 for this machine, on a bar, a sheet and a shell two cells\n"
-     "thick, and spikes, under their weight, one core.\n"
+     "thick, and spikes, under their weight, one core; --case NAME: one of bar, sheet, shell,\n"
+     "spikes, table1 and peers, which is CHOLMOD and others.\n"
      "  factor_seconds, solve_seconds, interface_seconds, gb_per_s    all blocks once; the\n"
      "                     interface's product is with the Schur complement\n"
      "  iteration_seconds, newton10_seconds, newton20_, newton50_     macroblocks with the\n"

@@ -195,9 +195,14 @@ void sn_preconditioner_set_interface(sn_state* state, sn_macroblock_interface in
   }
 }
 
+// Where cells have rules of their own products with these are those of matrices, as solutions in blocks are.
 static sn_status create_macroblocks(const sn_model* model, sn_state* state, sn_error* err) {
   SN_TRY(create_multigrid(model, state, err));
   for (uint32_t b = 0; b < model->body_count; ++b) {
+    const sn_flesh* flesh = &model->bodies[b].flesh;
+    if (flesh->cut) {
+      SN_TRY(sn_flesh_keep_matrices(flesh, state->arena, &state->bodies[b].flesh, err));
+    }
     SN_TRY(sn_body_multigrid_add_macroblocks(&state->multigrids[b],
                                              INTERFACE[model->scene->solver.interface], state->pool,
                                              state->arena, err));
