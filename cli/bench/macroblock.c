@@ -137,19 +137,22 @@ typedef struct way {
   sn_linear_solver linear;
   sn_macroblock_interface interface;
   int variant;
+  bool blocks_smooth;
 } way;
 
 static const way WAYS[] = {
-    {"cg", SN_LINEAR_CG, SN_MACROBLOCK_NONE, PLAIN},
-    {"multigrid", SN_LINEAR_MULTIGRID, SN_MACROBLOCK_NONE, PLAIN},
-    {"macroblock_none", SN_LINEAR_MACROBLOCK, SN_MACROBLOCK_NONE, PLAIN},
-    {"macroblock_jacobi", SN_LINEAR_MACROBLOCK, SN_MACROBLOCK_JACOBI, PLAIN},
-    {"macroblock_faces", SN_LINEAR_MACROBLOCK, SN_MACROBLOCK_FACES, FACES},
-    {"macroblock_multigrid", SN_LINEAR_MACROBLOCK, SN_MACROBLOCK_MULTIGRID, PLAIN},
-    {"macroblock_exact", SN_LINEAR_MACROBLOCK, SN_MACROBLOCK_MULTIGRID, EXACT},
-    {"exact", SN_LINEAR_MULTIGRID, SN_MACROBLOCK_NONE, EXACT},
-    {"direct", SN_LINEAR_DIRECT, SN_MACROBLOCK_NONE, DIRECT},
-    {"auto", SN_LINEAR_AUTO, SN_MACROBLOCK_NONE, AUTO},
+    {"cg", SN_LINEAR_CG, SN_MACROBLOCK_NONE, PLAIN, false},
+    {"multigrid", SN_LINEAR_MULTIGRID, SN_MACROBLOCK_NONE, PLAIN, false},
+    {"macroblock_none", SN_LINEAR_MACROBLOCK, SN_MACROBLOCK_NONE, PLAIN, false},
+    {"macroblock_jacobi", SN_LINEAR_MACROBLOCK, SN_MACROBLOCK_JACOBI, PLAIN, false},
+    {"macroblock_faces", SN_LINEAR_MACROBLOCK, SN_MACROBLOCK_FACES, FACES, false},
+    {"macroblock_multigrid", SN_LINEAR_MACROBLOCK, SN_MACROBLOCK_MULTIGRID, PLAIN, false},
+    {"macroblock_exact", SN_LINEAR_MACROBLOCK, SN_MACROBLOCK_MULTIGRID, EXACT, false},
+    {"exact", SN_LINEAR_MULTIGRID, SN_MACROBLOCK_NONE, EXACT, false},
+    {"smoother", SN_LINEAR_MULTIGRID, SN_MACROBLOCK_NONE, PLAIN, true},
+    {"smoother_exact", SN_LINEAR_MULTIGRID, SN_MACROBLOCK_NONE, EXACT, true},
+    {"direct", SN_LINEAR_DIRECT, SN_MACROBLOCK_NONE, DIRECT, false},
+    {"auto", SN_LINEAR_AUTO, SN_MACROBLOCK_NONE, AUTO, false},
 };
 enum {
   CG,
@@ -160,6 +163,8 @@ enum {
   MACRO_MULTIGRID,
   MACRO_EXACT,
   WITH_EXACT,
+  SMOOTHER,
+  SMOOTHER_EXACT,
   WITH_DIRECT,
   WITH_AUTO,
   WAY_COUNT
@@ -190,6 +195,7 @@ static sn_status run_way(race* r, int w, sn_error* err) {
   char what[BENCH_NAME];
   sn_study_opts opts = {.linear = WAYS[w].linear,
                         .interface = WAYS[w].interface,
+                        .blocks_smooth = WAYS[w].blocks_smooth,
                         .max = MOST_ITERATIONS,
                         .tolerance = RESIDUAL,
                         .weight = true};
@@ -247,6 +253,8 @@ static void compare(const race* r, bool thin) {
   bench_figure(r->run, r->name, "iterations_ratio_cg_exact",
                iterations[CG] / iterations[MACRO_EXACT], "1");
   if (!thin) return;
+  bench_figure(r->run, r->name, "smoother_time_ratio_multigrid",
+               seconds[MULTIGRID] / fmin(seconds[SMOOTHER], seconds[SMOOTHER_EXACT]), "1");
   bench_figure(r->run, r->name, "thin_time_ratio_multigrid",
                seconds[MULTIGRID] / seconds[WITH_AUTO], "1");
   bench_figure(r->run, r->name, "thin_time_ratio_best", seconds[MULTIGRID] / best, "1");
@@ -264,24 +272,25 @@ static sn_status run_variant(race* r, int which, sn_error* err) {
 
 // ---- Table 1
 
-#define NEWTON_REPEATS 7
+#define NEWTON_REPEATS 20
 
 // @return seconds of an iteration
 static sn_status time_newton(bench_run* run, const bench_body* body, int w, const char* name,
                              double* iteration, sn_error* err) {
   static const int COUNTS[] = {10, 20, 50};
   char what[BENCH_NAME];
-  double seconds[3];
-  for (int i = 0; i < 3; ++i) {
+  double seconds[3] = {INFINITY, INFINITY, INFINITY};
+  for (int k = 0; k < 3 * NEWTON_REPEATS; ++k) {  // in turns: the machine's speed changes
     sn_study_result result;
-    sn_study_opts opts = {
-        .linear = WAYS[w].linear, .interface = WAYS[w].interface, .max = COUNTS[i], .weight = true};
-    seconds[i] = INFINITY;
-    for (int k = 0; k < NEWTON_REPEATS; ++k) {
-      sn_status status = sn_state_study(body->model, body->state, &opts, &result, err);
-      if (status != SN_OK) return status;
-      seconds[i] = fmin(seconds[i], result.setup_seconds + result.seconds);
-    }
+    sn_study_opts opts = {.linear = WAYS[w].linear,
+                          .interface = WAYS[w].interface,
+                          .max = COUNTS[k % 3],
+                          .weight = true};
+    sn_status status = sn_state_study(body->model, body->state, &opts, &result, err);
+    if (status != SN_OK) return status;
+    seconds[k % 3] = fmin(seconds[k % 3], result.setup_seconds + result.seconds);
+  }
+  for (int i = 0; i < 3; ++i) {
     snprintf(what, sizeof what, "newton%d_seconds", COUNTS[i]);
     bench_figure(run, name, what, seconds[i], "s");
   }

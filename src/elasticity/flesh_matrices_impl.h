@@ -281,6 +281,10 @@ static void sharpen_matrices(const sn_flesh* flesh, const sn_flesh_work* work,
   sn_wide_f M[CUT_MODES][CUT_MODES];
   float own[36][9][LANES] __attribute__((aligned(32)));
   cut_modes(flesh, &at, M);
+  if (flesh->cut->whole) {
+    expand_modes(flips, M, K);
+    return;
+  }
   expand_modes(flips, M, own);
   for (int e = 0; e < 36 * 9 * LANES; ++e) {
     int l = e % LANES;
@@ -288,9 +292,9 @@ static void sharpen_matrices(const sn_flesh* flesh, const sn_flesh_work* work,
   }
 }
 
-static void matrices_at(const sn_flesh* flesh, const sn_flesh_work* work,
-                        const uint32_t places[LANES], const uint8_t flips[LANES],
-                        float K[36][9][LANES]) {
+static void plain_matrices(const sn_flesh* flesh, const sn_flesh_work* work,
+                           const uint32_t places[LANES], const uint8_t flips[LANES],
+                           float K[36][9][LANES]) {
   sn_wide_f T[45], full[9][9], a = gather_tangent(work, places, SN_TANGENT_MATERIAL);
   sn_wide_f h[2] = {a * sn_wide_set_f((float)(flesh->hourglass * SN_HOURGLASS_EDGE)),
                     a * sn_wide_set_f((float)(flesh->hourglass * SN_HOURGLASS_CORNER))};
@@ -301,7 +305,14 @@ static void matrices_at(const sn_flesh* flesh, const sn_flesh_work* work,
   }
   mirror_tensor(flips, T, full);
   expand_matrices((const sn_wide_f(*)[9])full, h, K);
-  if (work->sharp) sharpen_matrices(flesh, work, places, flips, K);
+}
+
+static void matrices_at(const sn_flesh* flesh, const sn_flesh_work* work,
+                        const uint32_t places[LANES], const uint8_t flips[LANES],
+                        float K[36][9][LANES]) {
+  bool sharp = work->sharp && flesh->cut;
+  if (!(sharp && flesh->cut->whole)) plain_matrices(flesh, work, places, flips, K);
+  if (sharp) sharpen_matrices(flesh, work, places, flips, K);
 }
 
 static void cell_matrices(const sn_flesh* flesh, const sn_flesh_work* work,

@@ -23,7 +23,7 @@ static void update(void* ctx, sn_pool* pool, sn_fit fit) {
   for (uint32_t b = 0; b < state->multigrid_count; ++b) {
     sn_body_multigrid* m = &state->multigrids[b];
     sn_mg_level* finest = &m->levels[0];
-    m->rests = !state->by_macroblocks;
+    m->rests = !state->by_macroblocks && !m->mg.smooth;
     finest->b = cg.direction + m->body->begin;  // not in use yet
     const double* own = sum + m->body->begin;
     finest->unsprung = sn_vector_dot(pool, finest->unknown_count, own, own) == 0;
@@ -192,6 +192,14 @@ static const sn_interface INTERFACE[] = {[SN_MACROBLOCK_MULTIGRID] = SN_INTERFAC
 void sn_preconditioner_set_interface(sn_state* state, sn_macroblock_interface interface) {
   for (uint32_t b = 0; b < state->multigrid_count; ++b) {
     state->multigrids[b].macroblocks.interface = INTERFACE[interface];
+  }
+}
+
+void sn_preconditioner_smooth_by_blocks(sn_state* state, bool on) {
+  for (uint32_t b = 0; b < state->multigrid_count; ++b) {
+    sn_body_multigrid* m = &state->multigrids[b];
+    m->mg.smooth = on ? sn_macroblocks_smooth : NULL;
+    m->mg.smooth_ctx = &m->macroblocks;
   }
 }
 

@@ -184,20 +184,21 @@ static void inner_nodes_are_eliminated_in_thin_bodies(void** unused) {
 }
 
 // K x = b under weight by the solver asked for.
-static double* solve(made* m, sn_linear_solver linear, sn_macroblock_interface interface) {
+static double* solve_by(made* m, sn_study_opts opts) {
   double* x = calloc(m->model->unknown_count, sizeof *x);
   sn_error err = {0};
   sn_study_result result;
-  sn_study_opts opts = {.linear = linear,
-                        .interface = interface,
-                        .max = 4000,
-                        .tolerance = 1e-8,
-                        .weight = true,
-                        .solution = x};
+  opts.max = 4000;
+  opts.tolerance = 1e-8;
+  opts.weight = true;
+  opts.solution = x;
   assert_ok(sn_state_study(m->model, m->state, &opts, &result, &err), &err);
   print_message("%d iterations, residual %.1e\n", result.iterations, result.residual);
   assert_true(result.converged);
   return x;
+}
+static double* solve(made* m, sn_linear_solver linear, sn_macroblock_interface interface) {
+  return solve_by(m, (sn_study_opts){.linear = linear, .interface = interface});
 }
 
 static void the_solution_is_that_of_cg(void** unused) {
@@ -215,6 +216,9 @@ static void the_solution_is_that_of_cg(void** unused) {
       assert_true(difference(n, cg, x) < 1e-6);
       free(x);
     }
+    double* x = solve_by(&m, (sn_study_opts){.linear = SN_LINEAR_MULTIGRID, .blocks_smooth = true});
+    assert_true(difference(n, cg, x) < 1e-6);
+    free(x);
     free(cg);
     made_destroy(&m);
   }
@@ -232,11 +236,18 @@ static void the_preconditioner_is_symmetric_and_positive(void** unused) {
   sn_vector_mask_f(NULL, n, m.model->held, 0, r);
   sn_vector_mask_f(NULL, n, m.model->held, 0, q);
   const sn_preconditioner* M = &m.state->preconditioner;
-  for (int k = 0; k < 8; ++k) {
+  for (int k = 0; k < 9; ++k) {
     sn_preconditioner_set_interface(m.state, (sn_macroblock_interface)(k % 4));
+    // Last, as smoothers of multigrid.
+    m.state->by_macroblocks = k < 8;
+    sn_preconditioner_smooth_by_blocks(m.state, k == 8);
     // The second time there is nothing on inner nodes, and blocks are solved once.
     const float* outside = m.state->multigrids[0].macroblocks.outside;
     for (size_t i = 0; i < 2 * n && k == 4; ++i) f[i] *= outside[i % n];
+    for (size_t i = 0; i < 2 * n && k == 8; ++i)
+      f[i] += 0.3f * (1 - outside[i % n]) * (float)(i % 7);
+    if (k == 8) sn_vector_mask_f(NULL, n, m.model->held, 0, r);
+    if (k == 8) sn_vector_mask_f(NULL, n, m.model->held, 0, q);
     M->apply(M->ctx, m.pool, r, z);
     M->apply(M->ctx, m.pool, q, w);
     double rz = sn_vector_dot_f(NULL, n, r, z), qw = sn_vector_dot_f(NULL, n, q, w);
