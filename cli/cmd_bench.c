@@ -94,6 +94,8 @@ int command_bench(int argc, char** argv) {
       {"--surface", OPTION_TEXT, "FILE", "setup, growth: this mesh, not the built-in animal",
        &o.surface},
       {"--scene", OPTION_TEXT, "FILE", "character, contact: this scene, not the demo's", &o.scene},
+      {"--case", OPTION_TEXT, "NAME",
+       "macroblock: bar, sheet, shell, spikes, table1 or peers alone", &o.only},
       {"--threads", OPTION_INT, "N", "threads; 0 = one a processor", &o.threads},
       {"--json", OPTION_FLAG, NULL, "one JSON object a line", &o.json},
       {"--help", OPTION_FLAG, NULL, "this text", &o.help},

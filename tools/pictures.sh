@@ -65,6 +65,18 @@ done
 show incompressible "$out/stable-neo-hookean" --beside "$out/corotated" --frames 22:22 --show J \
   --camera 10,18 --size 1400x400 --quality good
 
+# Two scenes of Mitchell et al. 2016 whose meshes are in the assets folder beside the checkout.
+assets=../shared/assets
+if [ -d "$assets/surfaces" ]; then
+  rm -rf "$out/macroblock"
+  python3 tests/whole/macroblock.py "$sinew" "$build/samples/shapes" "$assets" "$out/macroblock" \
+    --only armadillo_quasistatic,human_quasistatic || fail "macroblock.py"
+  show armadillo "$out/macroblock/armadillo_quasistatic" --tiles 3 --size 420x420
+  show human "$out/macroblock/human_quasistatic" --tiles 3 --size 420x420
+else
+  echo "passed over  docs/pictures/armadillo.png and human.png: no $assets"
+fi
+
 # Benchmarks draw their plots themselves.
 if "$sinew" bench convergence -o "$out/bench" --max-elements 300000 >"$out/bench.log" 2>&1 &&
   "$sinew" bench growth -o "$out/bench" --max-elements 1200000 >>"$out/bench.log" 2>&1; then

@@ -14,6 +14,7 @@
 typedef struct bench_options {
   const char* surface;  // NULL: the built-in animal
   const char* scene;    // of `character`; NULL: the demo's
+  const char* only;     // case of `macroblock`; NULL: all
   const char* out;      // folder for table and plots; NULL: none
   int threads;          // 0: one a processor
   int max_elements;     // larger cases are left out
@@ -67,9 +68,9 @@ sn_status bench_peers(bench_run* run, sn_error* err);
 
 // ---- Others on the matrices of macroblocks (macroblock_peers.c)
 
-// Ours, s: of one block, and of an iteration with all.
+// Ours, s, of one block.
 typedef struct bench_blocks {
-  double factor, solve, iteration;
+  double factor, solve;
 } bench_blocks;
 // CHOLMOD on the inside of one block, numeric phase only; and others on the whole matrix of a body.
 sn_status bench_block_peers(bench_run* run, const bench_blocks* ours, sn_error* err);

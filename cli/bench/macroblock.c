@@ -13,7 +13,9 @@
 #define CELL 0.01
 
 typedef enum shape { BAR, SHEET, SHELL, SPIKES, SHAPES } shape;
-static const char* const SHAPE_NAMES[SHAPES] = {"bar", "sheet", "shell", "spikes"};
+// What --case may name: races on the shapes, and what is measured on a bar alone.
+enum { TABLE1 = SHAPES, PEERS, CASES };
+static const char* const CASE_NAMES[CASES] = {"bar", "sheet", "shell", "spikes", "table1", "peers"};
 
 // A body is built once for each of these, which differ in what their levels are like.
 typedef struct variant {
@@ -22,14 +24,15 @@ typedef struct variant {
   sn_macroblock_interface interface;
   int quadrature;  // with 8 the products of linear solves have the points, too
 } variant;
-enum { PLAIN, FACES, EXACT, DIRECT, AUTO, EIGHT, VARIANT_COUNT };
+enum { PLAIN, FACES, EXACT, DIRECT, AUTO, EIGHT, EIGHT_CG, VARIANT_COUNT };
 static const variant VARIANTS[VARIANT_COUNT] = {
     [PLAIN] = {SN_LINEAR_MACROBLOCK, 0, SN_MACROBLOCK_MULTIGRID, 1},
     [FACES] = {SN_LINEAR_MACROBLOCK, 0, SN_MACROBLOCK_FACES, 1},
     [EXACT] = {SN_LINEAR_MACROBLOCK, 2, SN_MACROBLOCK_MULTIGRID, 1},
     [DIRECT] = {SN_LINEAR_DIRECT, 0, SN_MACROBLOCK_MULTIGRID, 1},
     [AUTO] = {SN_LINEAR_AUTO, 0, SN_MACROBLOCK_MULTIGRID, 1},
-    [EIGHT] = {SN_LINEAR_MACROBLOCK, 0, SN_MACROBLOCK_MULTIGRID, 8}};
+    [EIGHT] = {SN_LINEAR_MACROBLOCK, 0, SN_MACROBLOCK_MULTIGRID, 8},
+    [EIGHT_CG] = {SN_LINEAR_CG, 0, SN_MACROBLOCK_NONE, 8}};
 
 // ---- Bodies
 
@@ -134,19 +137,22 @@ typedef struct way {
   sn_linear_solver linear;
   sn_macroblock_interface interface;
   int variant;
+  bool blocks_smooth;
 } way;
 
 static const way WAYS[] = {
-    {"cg", SN_LINEAR_CG, SN_MACROBLOCK_NONE, PLAIN},
-    {"multigrid", SN_LINEAR_MULTIGRID, SN_MACROBLOCK_NONE, PLAIN},
-    {"macroblock_none", SN_LINEAR_MACROBLOCK, SN_MACROBLOCK_NONE, PLAIN},
-    {"macroblock_jacobi", SN_LINEAR_MACROBLOCK, SN_MACROBLOCK_JACOBI, PLAIN},
-    {"macroblock_faces", SN_LINEAR_MACROBLOCK, SN_MACROBLOCK_FACES, FACES},
-    {"macroblock_multigrid", SN_LINEAR_MACROBLOCK, SN_MACROBLOCK_MULTIGRID, PLAIN},
-    {"macroblock_exact", SN_LINEAR_MACROBLOCK, SN_MACROBLOCK_MULTIGRID, EXACT},
-    {"exact", SN_LINEAR_MULTIGRID, SN_MACROBLOCK_NONE, EXACT},
-    {"direct", SN_LINEAR_DIRECT, SN_MACROBLOCK_NONE, DIRECT},
-    {"auto", SN_LINEAR_AUTO, SN_MACROBLOCK_NONE, AUTO},
+    {"cg", SN_LINEAR_CG, SN_MACROBLOCK_NONE, PLAIN, false},
+    {"multigrid", SN_LINEAR_MULTIGRID, SN_MACROBLOCK_NONE, PLAIN, false},
+    {"macroblock_none", SN_LINEAR_MACROBLOCK, SN_MACROBLOCK_NONE, PLAIN, false},
+    {"macroblock_jacobi", SN_LINEAR_MACROBLOCK, SN_MACROBLOCK_JACOBI, PLAIN, false},
+    {"macroblock_faces", SN_LINEAR_MACROBLOCK, SN_MACROBLOCK_FACES, FACES, false},
+    {"macroblock_multigrid", SN_LINEAR_MACROBLOCK, SN_MACROBLOCK_MULTIGRID, PLAIN, false},
+    {"macroblock_exact", SN_LINEAR_MACROBLOCK, SN_MACROBLOCK_MULTIGRID, EXACT, false},
+    {"exact", SN_LINEAR_MULTIGRID, SN_MACROBLOCK_NONE, EXACT, false},
+    {"smoother", SN_LINEAR_MULTIGRID, SN_MACROBLOCK_NONE, PLAIN, true},
+    {"smoother_exact", SN_LINEAR_MULTIGRID, SN_MACROBLOCK_NONE, EXACT, true},
+    {"direct", SN_LINEAR_DIRECT, SN_MACROBLOCK_NONE, DIRECT, false},
+    {"auto", SN_LINEAR_AUTO, SN_MACROBLOCK_NONE, AUTO, false},
 };
 enum {
   CG,
@@ -157,6 +163,8 @@ enum {
   MACRO_MULTIGRID,
   MACRO_EXACT,
   WITH_EXACT,
+  SMOOTHER,
+  SMOOTHER_EXACT,
   WITH_DIRECT,
   WITH_AUTO,
   WAY_COUNT
@@ -187,6 +195,7 @@ static sn_status run_way(race* r, int w, sn_error* err) {
   char what[BENCH_NAME];
   sn_study_opts opts = {.linear = WAYS[w].linear,
                         .interface = WAYS[w].interface,
+                        .blocks_smooth = WAYS[w].blocks_smooth,
                         .max = MOST_ITERATIONS,
                         .tolerance = RESIDUAL,
                         .weight = true};
@@ -244,6 +253,8 @@ static void compare(const race* r, bool thin) {
   bench_figure(r->run, r->name, "iterations_ratio_cg_exact",
                iterations[CG] / iterations[MACRO_EXACT], "1");
   if (!thin) return;
+  bench_figure(r->run, r->name, "smoother_time_ratio_multigrid",
+               seconds[MULTIGRID] / fmin(seconds[SMOOTHER], seconds[SMOOTHER_EXACT]), "1");
   bench_figure(r->run, r->name, "thin_time_ratio_multigrid",
                seconds[MULTIGRID] / seconds[WITH_AUTO], "1");
   bench_figure(r->run, r->name, "thin_time_ratio_best", seconds[MULTIGRID] / best, "1");
@@ -261,24 +272,25 @@ static sn_status run_variant(race* r, int which, sn_error* err) {
 
 // ---- Table 1
 
-#define NEWTON_REPEATS 7
+#define NEWTON_REPEATS 20
 
 // @return seconds of an iteration
 static sn_status time_newton(bench_run* run, const bench_body* body, int w, const char* name,
                              double* iteration, sn_error* err) {
   static const int COUNTS[] = {10, 20, 50};
   char what[BENCH_NAME];
-  double seconds[3];
-  for (int i = 0; i < 3; ++i) {
+  double seconds[3] = {INFINITY, INFINITY, INFINITY};
+  for (int k = 0; k < 3 * NEWTON_REPEATS; ++k) {  // in turns: the machine's speed changes
     sn_study_result result;
-    sn_study_opts opts = {
-        .linear = WAYS[w].linear, .interface = WAYS[w].interface, .max = COUNTS[i], .weight = true};
-    seconds[i] = INFINITY;
-    for (int k = 0; k < NEWTON_REPEATS; ++k) {
-      sn_status status = sn_state_study(body->model, body->state, &opts, &result, err);
-      if (status != SN_OK) return status;
-      seconds[i] = fmin(seconds[i], result.setup_seconds + result.seconds);
-    }
+    sn_study_opts opts = {.linear = WAYS[w].linear,
+                          .interface = WAYS[w].interface,
+                          .max = COUNTS[k % 3],
+                          .weight = true};
+    sn_status status = sn_state_study(body->model, body->state, &opts, &result, err);
+    if (status != SN_OK) return status;
+    seconds[k % 3] = fmin(seconds[k % 3], result.setup_seconds + result.seconds);
+  }
+  for (int i = 0; i < 3; ++i) {
     snprintf(what, sizeof what, "newton%d_seconds", COUNTS[i]);
     bench_figure(run, name, what, seconds[i], "s");
   }
@@ -287,8 +299,9 @@ static sn_status time_newton(bench_run* run, const bench_body* body, int w, cons
   return SN_OK;
 }
 
-static sn_status time_table(bench_run* run, const bench_body* body, bench_blocks* blocks,
-                            sn_error* err) {
+// Every block factored, solved and multiplied with.
+static sn_status time_blocks(bench_run* run, const bench_body* body, bench_blocks* blocks,
+                             sn_error* err) {
   static const struct {
     sn_time_what what;
     const char* name;
@@ -313,42 +326,62 @@ static sn_status time_table(bench_run* run, const bench_body* body, bench_blocks
     if (i == 2)
       bench_figure(run, "table1_macroblock", "gb_per_s", 1e-9 * t.bytes / t.seconds, "GB/s");
   }
-  sn_status status =
-      time_newton(run, body, MACRO_JACOBI, "table1_macroblock", &blocks->iteration, err);
-  double cg = 0;
-  if (status == SN_OK) status = time_newton(run, body, CG, "table1_cg", &cg, err);
-  bench_figure(run, "table1_macroblock", "iteration_over_cg", blocks->iteration / cg, "1");
-  return status;
+  return SN_OK;
 }
 
-// The same body with eight points in each cell: CG, and blocks whose matrices have the points.
-static sn_status time_eight(bench_run* run, const bench_body* body, const bench_blocks* blocks,
-                            sn_error* err) {
-  double cg = 0, eight = 0;
-  sn_status status = time_newton(run, body, CG, "table1_cg_eight", &cg, err);
+static sn_status open_bar(const bench_run* run, int which, bench_body* body, sn_error* err) {
+  sn_status status = describe(BAR, run->o->quick, which, body, err);
+  return status == SN_OK ? bench_build(body, 1, err) : status;
+}
+
+// The bar with one or eight points in each cell: blocks whose matrices have the points, and CG. With blocks the
+// products with eight points are those of matrices too, which CG may have as well.
+static sn_status run_table(bench_run* run, sn_error* err) {
+  static const struct {
+    int variant, way;
+    const char* name;
+  } ROWS[] = {{PLAIN, MACRO_JACOBI, "table1_macroblock"},
+              {PLAIN, CG, "table1_cg"},
+              {EIGHT, MACRO_JACOBI, "table1_macroblock_eight"},
+              {EIGHT, CG, "table1_cg_eight_matrices"},
+              {EIGHT_CG, CG, "table1_cg_eight"}};
+  double iteration[5] = {0};
+  bench_blocks unused;
+  sn_status status = SN_OK;
+  for (int i = 0; i < 5 && status == SN_OK; ++i) {
+    bench_body body = {0};
+    status = open_bar(run, ROWS[i].variant, &body, err);
+    if (status == SN_OK && i == 0) status = time_blocks(run, &body, &unused, err);
+    if (status == SN_OK)
+      status = time_newton(run, &body, ROWS[i].way, ROWS[i].name, &iteration[i], err);
+    bench_body_destroy(&body);
+  }
   if (status != SN_OK) return status;
-  status = time_newton(run, body, MACRO_JACOBI, "table1_macroblock_eight", &eight, err);
-  bench_figure(run, "table1_macroblock", "iteration_over_cg_eight", blocks->iteration / cg, "1");
-  bench_figure(run, "table1_macroblock_eight", "iteration_over_cg_eight", eight / cg, "1");
-  return status;
+  bench_figure(run, ROWS[0].name, "iteration_over_cg", iteration[0] / iteration[1], "1");
+  bench_figure(run, ROWS[0].name, "iteration_over_cg_eight", iteration[0] / iteration[4], "1");
+  bench_figure(run, ROWS[2].name, "iteration_over_cg_eight", iteration[2] / iteration[4], "1");
+  return SN_OK;
+}
+
+static sn_status run_peers(bench_run* run, sn_error* err) {
+  bench_body body = {0};
+  bench_blocks blocks = {0};
+  sn_status status = open_bar(run, PLAIN, &body, err);
+  if (status == SN_OK) status = time_blocks(run, &body, &blocks, err);
+  bench_body_destroy(&body);
+  return status == SN_OK ? bench_block_peers(run, &blocks, err) : status;
 }
 
 static sn_status run_shape(bench_run* run, shape kind, sn_error* err) {
-  race r = {.run = run, .name = SHAPE_NAMES[kind], .bare = kind != SPIKES};
+  race r = {.run = run, .name = CASE_NAMES[kind], .bare = kind != SPIKES};
   sn_status status = SN_OK;
-  bench_blocks blocks = {0};
-  for (int which = 0; which < VARIANT_COUNT && status == SN_OK; ++which) {
+  for (int which = 0; which < EIGHT && status == SN_OK; ++which) {
     bench_body body = {0};
-    if (which == EIGHT && kind != BAR) continue;
     r.body = &body;
     status = describe(kind, run->o->quick, which, &body, err);
     if (status == SN_OK) status = bench_build(&body, 1, err);
-    if (status == SN_OK && which == PLAIN) {
+    if (status == SN_OK && which == PLAIN)
       bench_figure(run, r.name, "elements", body.elements, "1");
-      if (kind == BAR) status = time_table(run, &body, &blocks, err);
-      if (kind == BAR && status == SN_OK) status = bench_block_peers(run, &blocks, err);
-    }
-    if (status == SN_OK && which == EIGHT) status = time_eight(run, &body, &blocks, err);
     if (status == SN_OK) status = run_variant(&r, which, err);
     bench_body_destroy(&body);
     r.body = NULL;
@@ -358,11 +391,25 @@ static sn_status run_shape(bench_run* run, shape kind, sn_error* err) {
   return status;
 }
 
+static sn_status check_case(const char* name, sn_error* err) {
+  char all[BENCH_NAME] = "";
+  for (int i = 0; i < CASES; ++i) {
+    if (strcmp(name, CASE_NAMES[i]) == 0) return SN_OK;
+    size_t length = strlen(all);
+    snprintf(all + length, sizeof all - length, "%s%s", i ? ", " : "", CASE_NAMES[i]);
+  }
+  return bench_fail(err, SN_ERR_USAGE, "--case: found %.100s, expected one of %s", name, all);
+}
+
 sn_status bench_macroblock(bench_run* run, sn_error* err) {
-  sn_status status = SN_OK;
-  for (int kind = 0; kind < SHAPES && status == SN_OK; ++kind) {
-    bench_note(run, "%s", SHAPE_NAMES[kind]);
-    status = run_shape(run, (shape)kind, err);
+  const char* only = run->o->only;
+  sn_status status = only ? check_case(only, err) : SN_OK;
+  for (int i = 0; i < CASES && status == SN_OK; ++i) {
+    if (only && strcmp(only, CASE_NAMES[i]) != 0) continue;
+    bench_note(run, "%s", CASE_NAMES[i]);
+    status = i == TABLE1  ? run_table(run, err)
+             : i == PEERS ? run_peers(run, err)
+                          : run_shape(run, (shape)i, err);
   }
   return status;
 }

@@ -88,7 +88,8 @@ const bench BENCHES[] = {
      bench_render},
     {"macroblock", "blocks of 16 x 8 x 8 cells solved directly, on stout and thin bodies",
      "Table 1 of Mitchell et al. 2016 for this machine, on a bar, a sheet and a shell two cells\n"
-     "thick, and spikes, under their weight, one core.\n"
+     "thick, and spikes, under their weight, one core; --case NAME: one of bar, sheet, shell,\n"
+     "spikes, table1 and peers, which is CHOLMOD and others.\n"
      "  factor_seconds, solve_seconds, interface_seconds, gb_per_s    all blocks once; the\n"
      "                     interface's product is with the Schur complement\n"
      "  iteration_seconds, newton10_seconds, newton20_, newton50_     macroblocks with the\n"
@@ -97,7 +98,9 @@ const bench BENCHES[] = {
      "  iteration_over_cg, iteration_over_cg_eight                    what an iteration costs\n"
      "  iterations_SOLVER  to an energy norm of the error of 1e-3; `seconds_SOLVER` to a residual\n"
      "                     of 1e-4, set-up included\n"
-     "                     exact: level 2 of multigrid solved directly; direct: level 1\n"
+     "                     exact: level 2 of multigrid solved directly; direct: level 1;\n"
+     "                     smoother: macroblocks smooth multigrid's finest level, which gives\n"
+     "                     smoother_time_ratio_multigrid, its time over theirs\n"
      "  iterations_ratio_cg, thin_time_ratio_multigrid                theirs over ours: CG's over\n"
      "                     macroblocks' with multigrid on the interface, which is the default\n"
      "                     of \"linear\": \"macroblock\", or with what the name ends in: faces is\n"

@@ -1,6 +1,7 @@
 #include "elasticity/flesh.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "elasticity/flesh_kernels.h"
 #include "elasticity/law_cell.h"
@@ -126,6 +127,24 @@ size_t sn_flesh_work_bytes(const sn_flesh* flesh, bool single) {
   if (!single && any_measures_J(flesh)) more += sizeof(float) * SN_VOLUME_NUMBERS * places;
   return more + (single ? sizeof(float) * (size * places + 3 * slots)
                         : sizeof(float) * (size + exact) * places + sizeof(double) * 3 * slots);
+}
+
+sn_status sn_flesh_keep_matrices(const sn_flesh* flesh, sn_arena* arena, sn_flesh_work* work,
+                                 sn_error* err) {
+  uint8_t count = 0;
+  SN_TRY(SN_ARENA_NEW(arena, 1, &work->matrices, err));
+  sn_packet_matrices* m = work->matrices;
+  for (int i = 0; i < SN_FAMILY_POINTS; ++i) {
+    for (int j = i + 1; j < SN_FAMILY_POINTS; ++j) {
+      bool near = abs(i % 3 - j % 3) < 2 && abs(i / 3 % 3 - j / 3 % 3) < 2 && j / 9 - i / 9 < 2;
+      if (!near) continue;
+      m->pairs[i][j] = count;
+      m->ends[count][0] = (uint8_t)i;
+      m->ends[count++][1] = (uint8_t)j;
+    }
+  }
+  SN_ASSERT(count == SN_FAMILY_PAIRS);
+  return SN_ARENA_RAW(arena, flesh->families->packet_count, &m->numbers, err);
 }
 
 typedef struct flesh_job {

@@ -102,6 +102,8 @@ typedef struct sn_flesh_work {
   // not `sharp`, these cells count in products as if they were whole.
   struct sn_point_tangents* points;
   bool sharp;
+  // While sharp, products with the definite K in single precision are those of matrices; NULL: of points.
+  struct sn_packet_matrices* matrices;
   // What pressures keep of b = lambda h / 16 in the material, so that products and diagonals are those
   // of flesh with lambda = most_bulk x mu at most; NULL: nothing ([row][lane]).
   float* kept;
@@ -126,6 +128,16 @@ typedef struct sn_point_tangents {
   // Of the whole cell: second derivative of the energy by the mean of that, and hourglass stiffness.
   float bulk, hourglass;
 } sn_point_tangents;
+
+// K between the 27 points of families, eight at a time, whatever their cells have in them. It has only pairs of
+// two points: moving all points of a cell takes no force, so that K x at a point i is the sum of K_ij (x_j - x_i).
+#define SN_FAMILY_PAIRS 158
+
+typedef struct sn_packet_matrices {
+  uint8_t ends[SN_FAMILY_PAIRS][2];                       // points i < j of each pair
+  uint8_t pairs[SN_FAMILY_POINTS][SN_FAMILY_POINTS];      // the pair of two points [i][j]
+  float (*numbers)[SN_FAMILY_PAIRS][9][SN_FAMILY_LANES];  // K_ij, row by row ([packet])
+} sn_packet_matrices;
 
 // Factor on a cell's volume, up or down, that no flesh survives.
 #define SN_RUINED 8.0
@@ -175,6 +187,10 @@ void sn_flesh_diagonal_d(const sn_flesh* flesh, sn_pool* pool, sn_flesh_work* wo
                          double* d);
 void sn_flesh_diagonal_f(const sn_flesh* flesh, sn_pool* pool, sn_flesh_work* work, sn_hessian kind,
                          float* d);
+
+// From the next linearisation on products with cut cells take as long whatever their rules are.
+sn_status sn_flesh_keep_matrices(const sn_flesh* flesh, sn_arena* arena, sn_flesh_work* work,
+                                 sn_error* err);
 
 // The definite K of eight cells without hanging corners: the 3 x 3 matrices of their corners p <= q, in the
 // order 00 01 .. 07 11 .. 77, [row][column][lane]. The corners of a lane with flips f are numbered from the

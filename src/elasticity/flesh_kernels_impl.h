@@ -469,15 +469,17 @@ static void linearise_R(const sn_flesh* flesh, sn_flesh_work* work, size_t chunk
   }
 }
 
+#include "elasticity/flesh_matrices_impl.h"
+
 static void linearise_UV(const sn_flesh* flesh, sn_flesh_work* work, size_t chunk) {
   const uint32_t* rows = flesh->families->rows;
   for (size_t row = rows[chunk * SN_CHUNK_PACKETS]; row < rows[chunk_end(flesh, chunk)]; ++row) {
     linearise_framed(flesh, work, row);
     if (work->sharp) linearise_cut_cells(flesh, work, row);
   }
+  if (work->sharp && work->matrices) keep_matrices(flesh, work, chunk);
 }
 
-#include "elasticity/flesh_matrices_impl.h"
 #include "elasticity/flesh_smooth_impl.h"
 
 #undef SN_REAL_IS_DOUBLE

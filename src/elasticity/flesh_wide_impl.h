@@ -435,12 +435,33 @@ static inline void SN_P(apply_framed)(const sn_flesh* flesh, const sn_flesh_work
   }
 }
 
+// sums += K v for a packet whose matrices are kept.
+static inline void SN_P(multiply_pairs)(const sn_packet_matrices* matrices, uint32_t packet,
+                                        int lane, WIDE v[POINTS][3], WIDE sums[POINTS][3]) {
+  MASK any = v[0][0] != SET(0);
+  for (int k = 1; k < 3 * POINTS; ++k) any |= v[k / 3][k % 3] != SET(0);
+  if (!SN_P(sn_mask_any)(any)) return;
+  for (int e = 0; e < SN_FAMILY_PAIRS; ++e) {
+    int i = matrices->ends[e][0], j = matrices->ends[e][1];
+    WIDE K[9], d[3];
+    SN_P(load_tangent)(matrices->numbers[packet][e][0], lane, 0, 9, K);
+    for (int k = 0; k < 3; ++k) d[k] = v[j][k] - v[i][k];
+    for (int k = 0; k < 3; ++k) {
+      const WIDE* row = K + 3 * k;
+      sums[i][k] = FMA(row[0], d[0], FMA(row[1], d[1], FMA(row[2], d[2], sums[i][k])));
+      sums[j][k] = FMA(-K[k], d[0], FMA(-K[3 + k], d[1], FMA(-K[6 + k], d[2], sums[j][k])));
+    }
+  }
+}
+
 // out = K in, of a chunk's private nodes
 __attribute__((always_inline)) static inline void SN_P(multiply_packets)(
     const sn_flesh* flesh, sn_flesh_work* work, sn_hessian kind, size_t chunk,
     const SN_P(private_nodes) * in, SN_P(private_nodes) * out, sn_tangent_form form) {
   const sn_families* f = flesh->families;
   bool sharp = work->sharp && flesh->cut;
+  bool by_pairs = form == SN_FORM_FRAMES && sharp && work->matrices && !SN_REAL_IS_DOUBLE &&
+                  kind == SN_HESSIAN_DEFINITE;
   WIDE h2 = SET((SN_REAL)(flesh->hourglass * SN_HOURGLASS_EDGE));
   WIDE h3 = SET((SN_REAL)(flesh->hourglass * SN_HOURGLASS_CORNER));
   SN_P(clear_nodes)(f, chunk, out);
@@ -449,7 +470,8 @@ __attribute__((always_inline)) static inline void SN_P(multiply_packets)(
     for (int lane = 0; lane < LANES; lane += SN_P(SN_LANES)) {
       WIDE v[POINTS][3], sums[POINTS][3];
       SN_P(load_lattice)(f, packet, lane, in, v, sums);
-      for (sn_family_row row = sn_family_first(f, packet); row.child < 8;
+      if (by_pairs) SN_P(multiply_pairs)(work->matrices, packet, lane, v, sums);
+      for (sn_family_row row = sn_family_first(f, packet); row.child < 8 && !by_pairs;
            row = sn_family_next(row)) {
         if (lane == 0) SN_P(prefetch_tangent)(work, row.at, kind, form);
         if (form == SN_FORM_COROTATED) {

@@ -153,6 +153,8 @@ sn_status sn_choose_direct(sn_model* model, uint32_t body, sn_arena* scratch, sn
 
 // Of a scene with macroblocks: what preconditions their interface.
 void sn_preconditioner_set_interface(sn_state* state, sn_macroblock_interface interface);
+// Macroblocks smooth the first level of multigrid, or no longer, from the next update on.
+void sn_preconditioner_smooth_by_blocks(sn_state* state, bool on);
 
 // The largest lambda / mu of all cells.
 double sn_model_largest_bulk(const sn_model* model);

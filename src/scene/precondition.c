@@ -23,7 +23,7 @@ static void update(void* ctx, sn_pool* pool, sn_fit fit) {
   for (uint32_t b = 0; b < state->multigrid_count; ++b) {
     sn_body_multigrid* m = &state->multigrids[b];
     sn_mg_level* finest = &m->levels[0];
-    m->rests = !state->by_macroblocks;
+    m->rests = !state->by_macroblocks && !m->mg.smooth;
     finest->b = cg.direction + m->body->begin;  // not in use yet
     const double* own = sum + m->body->begin;
     finest->unsprung = sn_vector_dot(pool, finest->unknown_count, own, own) == 0;
@@ -195,9 +195,22 @@ void sn_preconditioner_set_interface(sn_state* state, sn_macroblock_interface in
   }
 }
 
+void sn_preconditioner_smooth_by_blocks(sn_state* state, bool on) {
+  for (uint32_t b = 0; b < state->multigrid_count; ++b) {
+    sn_body_multigrid* m = &state->multigrids[b];
+    m->mg.smooth = on ? sn_macroblocks_smooth : NULL;
+    m->mg.smooth_ctx = &m->macroblocks;
+  }
+}
+
+// Where cells have rules of their own products with these are those of matrices, as solutions in blocks are.
 static sn_status create_macroblocks(const sn_model* model, sn_state* state, sn_error* err) {
   SN_TRY(create_multigrid(model, state, err));
   for (uint32_t b = 0; b < model->body_count; ++b) {
+    const sn_flesh* flesh = &model->bodies[b].flesh;
+    if (flesh->cut) {
+      SN_TRY(sn_flesh_keep_matrices(flesh, state->arena, &state->bodies[b].flesh, err));
+    }
     SN_TRY(sn_body_multigrid_add_macroblocks(&state->multigrids[b],
                                              INTERFACE[model->scene->solver.interface], state->pool,
                                              state->arena, err));

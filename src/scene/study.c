@@ -159,7 +159,7 @@ sn_status sn_state_study(const sn_model* model, sn_state* state, const sn_study_
   bool multigrid = sn_linear_is_multigrid(opts->linear) ||
                    opts->linear == SN_LINEAR_MULTIGRID_ONLY || opts->linear == SN_LINEAR_MINRES;
   bool macroblocks = opts->linear == SN_LINEAR_MACROBLOCK;
-  SN_CHECK(!macroblocks || has_macroblocks(state), err, SN_ERR_USAGE,
+  SN_CHECK(!(macroblocks || opts->blocks_smooth) || has_macroblocks(state), err, SN_ERR_USAGE,
            "study: the scene's solver is not macroblock; expected \"linear\": \"macroblock\"");
   SN_CHECK(!multigrid || state->multigrid_count > 0, err, SN_ERR_USAGE,
            "study: the scene's solver is not multigrid; expected \"linear\": \"multigrid\"");
@@ -171,9 +171,11 @@ sn_status sn_state_study(const sn_model* model, sn_state* state, const sn_study_
   bool before = state->by_macroblocks;
   state->by_macroblocks = macroblocks;
   if (macroblocks) sn_preconditioner_set_interface(state, opts->interface);
+  sn_preconditioner_smooth_by_blocks(state, opts->blocks_smooth);
   sn_problem_sharpen(&state->problem, model->scene->solver.sharp);
   sn_status status = solve(model, state, opts, arena, result, err);
   state->by_macroblocks = before;
+  sn_preconditioner_smooth_by_blocks(state, false);
   if (macroblocks) sn_preconditioner_set_interface(state, model->scene->solver.interface);
   sn_arena_destroy(arena);
   return status;

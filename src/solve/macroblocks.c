@@ -434,10 +434,16 @@ static void precondition_faces(sn_macroblocks_work* work, sn_pool* pool) {
     memcpy(work->c + at, work->t + at, 3 * sizeof *work->c);
   }
 }
+// y = D^-1 a on the interface, and on inner nodes as well
+static void divide_by_diagonal(const sn_macroblocks_work* work, const sn_mg_level* finest,
+                               sn_pool* pool, const float* a, float* y) {
+  run(&(part_job){.work = work, .level = finest, .a = a, .y = y}, pool, multiply_by_diagonal);
+  sn_mg_add_blocks(finest, a, y);
+}
+
 // z = M_G^-1 b on the interface, 0 on the rest
 static void precondition_interface(sn_macroblocks_work* work, sn_mg* mg, sn_pool* pool, float* z) {
   sn_mg_level* finest = &mg->levels[0];
-  part_job diagonal = {.work = work, .level = finest, .a = work->b, .y = work->c};
   const float* c = work->c;
   switch (work->interface) {
     case SN_INTERFACE_NONE:
@@ -445,8 +451,7 @@ static void precondition_interface(sn_macroblocks_work* work, sn_mg* mg, sn_pool
       break;
     case SN_INTERFACE_JACOBI:
     case SN_INTERFACE_FACES:
-      run(&diagonal, pool, multiply_by_diagonal);
-      sn_mg_add_blocks(finest, work->b, work->c);
+      divide_by_diagonal(work, finest, pool, work->b, work->c);
       if (work->interface == SN_INTERFACE_FACES) precondition_faces(work, pool);
       break;
     case SN_INTERFACE_MULTIGRID:
@@ -486,6 +491,43 @@ void sn_macroblocks_apply(sn_macroblocks_work* work, sn_mg* mg, sn_pool* pool, c
   precondition_interface(work, mg, pool, z);
   finest->multiply(finest->ctx, pool, finest->springs, z, -1, r, work->t);
   sn_macroblocks_solve(work, pool, -1, work->t, z);
+}
+
+// x -= K_II^-1 r_I
+static void smooth_inside(const sn_macroblocks_work* work, const sn_mg_level* level,
+                          sn_pool* pool) {
+  sn_vector_fill_f(pool, level->unknown_count, 0, work->c);
+  sn_macroblocks_solve(work, pool, -1, level->r, work->c);
+  sn_vector_scale_add_f(pool, level->unknown_count, work->c, 1, level->x);
+}
+
+// x_G -= damping D^-1 r_G
+static void smooth_outside(const sn_macroblocks_work* work, const sn_mg_level* level, sn_pool* pool,
+                           float damping) {
+  divide_by_diagonal(work, level, pool, level->r, work->c);
+  take_interface(work, pool, -damping, work->c, work->c);
+  sn_vector_scale_add_f(pool, level->unknown_count, work->c, 1, level->x);
+}
+
+// r = A x - b
+static void find_wrong(const sn_mg_level* level, sn_pool* pool) {
+  level->multiply(level->ctx, pool, level->springs, level->x, -1, level->b, level->r);
+}
+
+void sn_macroblocks_smooth(void* ctx, sn_pool* pool, const sn_mg_level* level, float damping,
+                           bool after) {
+  const sn_macroblocks_work* work = ctx;
+  if (after) {
+    smooth_outside(work, level, pool, damping);
+    find_wrong(level, pool);
+    smooth_inside(work, level, pool);
+  } else {
+    sn_vector_fill_f(pool, level->unknown_count, 0, level->x);
+    sn_macroblocks_solve(work, pool, 1, level->b, level->x);
+    find_wrong(level, pool);
+    smooth_outside(work, level, pool, damping);
+    find_wrong(level, pool);
+  }
 }
 
 void sn_macroblocks_multiply(sn_macroblocks_work* work, const sn_mg_level* finest, sn_pool* pool,

@@ -84,6 +84,11 @@ bool sn_macroblocks_settle(const sn_macroblocks_work* work, sn_pool* pool, const
 // it leaves out is as small as r is on inner nodes.
 void sn_macroblocks_apply(sn_macroblocks_work* work, sn_mg* mg, sn_pool* pool, const float* r,
                           float* z);
+// As smoother of a multigrid's first level (sn_mg.smooth), with such work as context: before the visit to the next
+// one blocks are solved, then there is a step of Jacobi on the interface; after it the other way round, so that
+// the cycle is symmetric. Definite, since neither raises the energy norm of an error.
+void sn_macroblocks_smooth(void* work, sn_pool* pool, const sn_mg_level* level, float damping,
+                           bool after);
 // s = S p on the interface, for p there; 0 elsewhere.
 void sn_macroblocks_multiply(sn_macroblocks_work* work, const sn_mg_level* finest, sn_pool* pool,
                              const float* p, float* s);

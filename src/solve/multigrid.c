@@ -299,6 +299,17 @@ static double cycle_at_once(const sn_mg* mg, int l, sn_pool* pool) {
   return level->smooth(level->ctx, pool, &smoothing);
 }
 
+// The smoother that a level has; returns x.b where it comes last. Before, r is brought up to date.
+static double smooth_level(const sn_mg* mg, int l, sn_pool* pool, bool after) {
+  const sn_mg_level* level = &mg->levels[l];
+  if (l > 0 || !mg->smooth) {
+    return smooth(mg, level, pool, 1, after ? FROM_WRONG : FROM_ZERO, !after);
+  }
+  mg->smooth(mg->smooth_ctx, pool, level, (float)(SAFE_DAMPING / level->largest / mg->caution),
+             after);
+  return after ? sn_vector_dot_f(pool, level->unknown_count, level->x, level->b) : 0;
+}
+
 // Solution of A x = b on level l, roughly; returns x.b. Right sides on held nodes are of no interest. The
 // coarser level solves for what is wrong, and its solution is taken off.
 static double cycle(const sn_mg* mg, int l, sn_pool* pool) {
@@ -313,11 +324,11 @@ static double cycle(const sn_mg* mg, int l, sn_pool* pool) {
   }
   if (!level->coarser) return solve_coarsest(mg, level, pool);
   if (level->smooth && mg->opts.smoother == SN_MG_JACOBI && level->blocks.count == 0 &&
-      corrections(mg, l) == 1) {
+      corrections(mg, l) == 1 && (l > 0 || !mg->smooth)) {
     return cycle_at_once(mg, l, pool);
   }
   const sn_mg_level* below = &mg->levels[l + 1];
-  smooth(mg, level, pool, 1, FROM_ZERO, true);
+  smooth_level(mg, l, pool, false);
   for (int left = corrections(mg, l); left > 0; --left) {
     mask(level, pool, level->r);
     sn_transfer_restrict(level->coarser, pool, level->r, below->b);
@@ -326,7 +337,7 @@ static double cycle(const sn_mg* mg, int l, sn_pool* pool) {
     mask(level, pool, level->x);
     multiply(level, pool, level->x, -1, level->b);
   }
-  return smooth(mg, level, pool, 1, FROM_WRONG, false);
+  return smooth_level(mg, l, pool, true);
 }
 
 double sn_mg_cycle(sn_mg* mg, sn_pool* pool, const float* r, float* z) {

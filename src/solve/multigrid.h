@@ -77,6 +77,9 @@ typedef struct sn_mg {
   void (*solve)(void* ctx, sn_pool* pool, const float* b, float* x);
   void* solve_ctx;
   int solved;
+  // Smooths the first level in place of opts.smoother, before its visit to the next or after; NULL: that does.
+  void (*smooth)(void* ctx, sn_pool* pool, const sn_mg_level* level, float damping, bool after);
+  void* smooth_ctx;
 } sn_mg;
 
 // Memory for the vectors of all levels and the coarsest factor. Levels' counts, held, coarser,

@@ -33,7 +33,7 @@ FIGURES = {
     "render": ["triangles", "rays_per_s", "seconds_per_frame"],
     "macroblock": ["factor_seconds", "solve_seconds", "bytes_per_block", "iterations_ratio_cg",
                    "iterations_ratio_cg_none", "iterations_ratio_cg_exact", "thin_time_ratio_multigrid",
-                   "thin_time_ratio_best", "seconds_auto", "seconds_direct"],
+                   "thin_time_ratio_best", "seconds_auto", "seconds_direct", "iteration_over_cg_eight"],
     "peers": ["setup_seconds", "solve_seconds", "iterations", "bytes", "ratio_time", "ratio_memory", "residual"],
 }
 PLOTS = ["threads", "convergence-iterations", "convergence-seconds", "growth-elements", "growth-bytes",
@@ -103,6 +103,12 @@ for name in PLOTS:
 # size limit: left out with a reason
 result = bench("character", "spike", "--max-elements", "1000")
 expect(result.returncode == 0 and result.stdout == "" and result.stderr.count("--max-elements") == 3, result.stderr)
+
+# one case alone
+result = bench("macroblock", "--case", "shell")
+expect(result.returncode == 0 and {line["case"] for line in lines_of(result.stdout)} == {"shell"}, result.stderr)
+result = bench("macroblock", "--case", "shel")
+expect(result.returncode == 1 and "bar, sheet, shell, spikes, table1, peers" in result.stderr, result.stderr)
 
 # what a program alone in its folder cannot run is reported as missing, not as an error
 shutil.copy(SINEW, FOLDER / "alone")

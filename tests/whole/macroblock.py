@@ -1,4 +1,4 @@
-"""macroblock.py SINEW SHAPES ASSETS FOLDER [--pictures]: the scenes of Mitchell et al. (2016) with `"linear": "macroblock"`.
+"""macroblock.py SINEW SHAPES ASSETS FOLDER [--pictures] [--only NAME,NAME...]: the scenes of Mitchell et al. (2016) with `"linear": "macroblock"`.
 
 A sheet under nine balls, a ball against a face, the armadillo with held nodes that move, a human with a captured walk:
 each without inertia and by backward Euler, and the armadillo of every material. A run must end well, with every frame
@@ -13,6 +13,7 @@ import sys
 
 SINEW, SHAPES, ASSETS, FOLDER = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3]).resolve(), pathlib.Path(sys.argv[4])
 PICTURES = "--pictures" in sys.argv
+ONLY = sys.argv[sys.argv.index("--only") + 1].split(",") if "--only" in sys.argv else None
 SCENES = pathlib.Path(__file__).resolve().parents[2] / "scenes"
 LAWS = ["corotated", "fixed-corotated", "stable-neo-hookean", "neo-hookean", "stvk", "mooney-rivlin", "biphasic"]
 MOTIONS = [["--set", "mode=quasistatic"], ["--set", "mode=dynamic", "--set", "solver.integrator=euler"]]
@@ -27,6 +28,8 @@ def call(*words):
 
 def run(name, *words):
     out = FOLDER / name
+    if ONLY and name not in ONLY:
+        return out
     result = json.loads(call(SINEW, *words, "-o", out, "--json", "--quiet"))
     print("%-28s %3d frames, %6.1f s, %d missed their tolerance" %
           (name, result["stored_frames"], result["seconds"], result["unconverged_frames"]), flush=True)
@@ -78,5 +81,5 @@ for law in LAWS:
     path = write_armadillo(law, 0.05)
     blocks = run("armadillo_" + law, "run", path, *BY_BLOCKS, *MOTIONS[0])
     levels = run("multigrid_" + law, "run", path, "--set", "solver.linear=multigrid", *MOTIONS[0])
-    off = compare(blocks, levels)
+    off = 0 if ONLY else compare(blocks, levels)
     assert off < 1e-4, (law, off)
