@@ -82,9 +82,14 @@ typedef struct slab {
 
 static size_t slab_bytes = (size_t)64 * 1024;
 
+// Slabs from this size on are worth keeping.
+#define SPARE_BYTES HUGE_PAGE
+
 struct sn_arena {
   slab* newest;
-  size_t bytes;
+  slab* spares;  // dropped, and kept to be taken again
+  bool keeps;
+  size_t bytes;   // those of spares too
   sn_pool* pool;  // NULL: the calling thread clears all
 };
 
@@ -101,18 +106,39 @@ size_t sn_arena_set_slab(size_t bytes) {
   return before;
 }
 
-static void drop_newest(sn_arena* arena) {
-  slab* gone = arena->newest;
-  arena->newest = gone->older;
+static slab* unchain(slab** link) {
+  slab* taken = *link;
+  *link = taken->older;
+  return taken;
+}
+
+static void chain(slab** link, slab* added) {
+  added->older = *link;
+  *link = added;
+}
+
+static void give_back(sn_arena* arena, slab* gone) {
   arena->bytes -= gone->capacity + SLAB_HEADER;
   sn_release(gone);
 }
 
+static void drop_newest(sn_arena* arena) {
+  slab* gone = unchain(&arena->newest);
+  if (arena->keeps && gone->capacity >= SPARE_BYTES) {
+    chain(&arena->spares, gone);
+  } else {
+    give_back(arena, gone);
+  }
+}
+
 void sn_arena_destroy(sn_arena* arena) {
   if (!arena) return;
-  while (arena->newest) drop_newest(arena);
+  while (arena->newest) give_back(arena, unchain(&arena->newest));
+  while (arena->spares) give_back(arena, unchain(&arena->spares));
   sn_release(arena);
 }
+
+void sn_arena_keep_dropped(sn_arena* arena) { arena->keeps = true; }
 
 size_t sn_arena_bytes(const sn_arena* arena) { return arena ? arena->bytes : 0; }
 
@@ -124,9 +150,30 @@ size_t sn_arena_lap(const sn_arena* arena, size_t* held) {
   return *held - before;
 }
 
+// The smallest spare slab with so much room, or the largest where none has it.
+static slab** find_spare(sn_arena* arena, size_t bytes) {
+  slab** best = &arena->spares;
+  for (slab** link = best; *link; link = &(*link)->older) {
+    size_t room = (*link)->capacity, so_far = (*best)->capacity;
+    bool fits = room >= bytes, better = so_far < bytes ? room > so_far : room < so_far;
+    if (better && (fits || so_far < bytes)) best = link;
+  }
+  return best;
+}
+
 static bool add_slab(sn_arena* arena, size_t bytes) {
   size_t capacity = bytes > slab_bytes ? bytes : slab_bytes;
   if (capacity + SLAB_HEADER < capacity) return false;
+  if (arena->spares && bytes >= SPARE_BYTES) {
+    slab* spare = unchain(find_spare(arena, bytes));
+    if (spare->capacity >= bytes) {
+      spare->used = 0;
+      chain(&arena->newest, spare);
+      return true;
+    }
+    give_back(arena,
+              spare);  // too small: what is held should not grow beyond what was needed at once
+  }
   slab* fresh = sn_allocate(capacity + SLAB_HEADER);
   if (!fresh) return false;
   *fresh = (slab){arena->newest, capacity, 0};

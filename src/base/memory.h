@@ -27,6 +27,9 @@ void sn_arena_destroy(sn_arena* arena);
 // From now on the threads of this pool clear large blocks together: who first touches fresh memory waits
 // for the system to hand it out.
 void sn_arena_set_pool(sn_arena* arena, sn_pool* pool);
+// From now on large blocks that are released stay with the arena, to be taken again, until it is destroyed: for
+// scratch, whose pages would else be handed out by the system over and over.
+void sn_arena_keep_dropped(sn_arena* arena);
 size_t sn_arena_bytes(const sn_arena* arena);
 // Bytes that all arenas ask for at least, from now on. @return those before. For tests, while nothing else runs: with 0 every
 // request is an allocation of its own, which can fail.

@@ -332,7 +332,7 @@ static sn_status build_body(const sn_scene* scene, uint32_t index, const sn_bone
   SN_TRY(sn_body_prepare_surface(index, arena, scratch, body, err));
   SN_CHECK(body->surface.triangle_count > 0, err, SN_ERR_INPUT,
            "%s: no triangle has an area; expected a surface mesh", desc->surface);
-  SN_TRY(sn_bvh_build(&body->surface, arena, scratch, &body->bvh, err));
+  SN_TRY(sn_bvh_build(&body->surface, pool, arena, scratch, &body->bvh, err));
   sn_body_bind_followers(pool, body);
   SN_TRY(sn_muscles_prepare(scene, index, arena, scratch, &body->muscles, err));
   body->surface_bytes = sn_arena_lap(arena, &held);

@@ -15,7 +15,7 @@ sn_status sn_bone_build(const sn_bone_desc* desc, sn_arena* arena, sn_arena* scr
   SN_CHECK(bone->surface.triangle_count > 0, err, SN_ERR_INPUT,
            "%s: bone \"%s\" has no triangle with area; expected a surface mesh", desc->surface,
            desc->name);
-  return sn_bvh_build(&bone->surface, arena, scratch, &bone->bvh, err);
+  return sn_bvh_build(&bone->surface, NULL, arena, scratch, &bone->bvh, err);
 }
 
 void sn_bone_destroy(sn_bone* bone) { sn_mesh_destroy(&bone->capsule_mesh); }

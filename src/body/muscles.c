@@ -31,7 +31,7 @@ sn_status sn_muscles_prepare(const sn_scene* scene, uint32_t index, sn_arena* ar
     SN_TRY(sn_surface_prepare(&desc->mesh, arena, scratch, &muscle->surface, err));
     SN_CHECK(muscle->surface.triangle_count > 0, err, SN_ERR_INPUT,
              "%s: no triangle has an area; expected a closed surface", desc->surface);
-    SN_TRY(sn_bvh_build(&muscle->surface, arena, scratch, &muscle->bvh, err));
+    SN_TRY(sn_bvh_build(&muscle->surface, NULL, arena, scratch, &muscle->bvh, err));
   }
   return SN_OK;
 }

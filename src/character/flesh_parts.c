@@ -138,7 +138,7 @@ sn_status sn_flesh_choose(const sn_rig* rig, double cell, sn_arena* arena, sn_ar
   if (c->sheet && !(cell > 0.0)) c->cell = sqrt(c->area / SHEET_CELLS);
   SN_TRY(take_parts(&rig->mesh, &c->parts, c->is_flesh, scratch, &c->mesh, err));
   SN_TRY(sn_surface_prepare(&c->mesh, arena, scratch, &c->surface, err));
-  return sn_bvh_build(&c->surface, arena, scratch, &c->bvh, err);
+  return sn_bvh_build(&c->surface, NULL, arena, scratch, &c->bvh, err);
 }
 
 // Holding
@@ -163,7 +163,7 @@ static sn_status make_held_parts(const sn_rig* rig, const sn_flesh_choice* c, sn
     SN_TRY(take_parts(&rig->mesh, &c->parts, wanted, scratch, &item->mesh, err));
     wanted[p] = 0;
     SN_TRY(sn_surface_prepare(&item->mesh, room, scratch, &item->surface, err));
-    SN_TRY(sn_bvh_build(&item->surface, room, scratch, &item->bvh, err));
+    SN_TRY(sn_bvh_build(&item->surface, NULL, room, scratch, &item->bvh, err));
   }
   return SN_OK;
 }

@@ -70,7 +70,9 @@ typedef struct sort_key {
 
 typedef struct builder {
   sn_bvh* bvh;
-  sort_key* keys;  // scratch (triangle_count)
+  sort_key* keys;   // scratch (triangle_count)
+  uint8_t* depths;  // of the nodes
+  int depth;        // of those that are to be divided
 } builder;
 
 static int compare_keys(const void* a, const void* b) {
@@ -115,10 +117,20 @@ static void measure_node(const sn_bvh* bvh, sn_bvh_node* node) {
   }
 }
 
+static int longest_side(const sn_bvh* bvh, const sn_bvh_node* node) {
+  sn_box box = sn_box_empty();
+  for (uint32_t k = node->begin; k < node->end; ++k) {
+    for (int i = 0; i < 3; ++i) {
+      box = sn_box_grow(box, sn_surface_corner(bvh->surface, bvh->order[k], i));
+    }
+  }
+  sn_vec3 d = sn_sub(box.hi, box.lo);
+  return d.x >= d.y && d.x >= d.z ? 0 : d.y >= d.z ? 1 : 2;
+}
+
 // Order the node's triangles by centroid along the longest side, ties by index.
-static void sort_along_longest_side(builder* b, const sn_bvh_node* node) {
-  sn_vec3 d = sn_sub(node->box.hi, node->box.lo);
-  int axis = d.x >= d.y && d.x >= d.z ? 0 : d.y >= d.z ? 1 : 2;
+static void sort_along_longest_side(const builder* b, const sn_bvh_node* node) {
+  int axis = longest_side(b->bvh, node);
   for (uint32_t k = node->begin; k < node->end; ++k) {
     sn_vec3 corner[3];
     get_corners(b->bvh, b->bvh->order[k], corner);
@@ -128,32 +140,46 @@ static void sort_along_longest_side(builder* b, const sn_bvh_node* node) {
   for (uint32_t k = node->begin; k < node->end; ++k) b->bvh->order[k] = b->keys[k].triangle;
 }
 
-// Halving bounds the depth by the logarithm of the count.
-static void build_node(builder* b, uint32_t begin, uint32_t end) {
-  sn_bvh* bvh = b->bvh;
-  uint32_t index = bvh->node_count++;
-  sn_bvh_node* node = &bvh->nodes[index];
-  *node = (sn_bvh_node){.begin = begin, .end = end};
-  measure_node(bvh, node);
-  if (end - begin <= LEAF_SIZE) return;
-  sort_along_longest_side(b, node);
-  uint32_t middle = begin + (end - begin) / 2;
-  build_node(b, begin, middle);
-  node->right = bvh->node_count;
-  build_node(b, middle, end);
+static void sort_nodes(void* ctx, size_t begin, size_t end) {
+  const builder* b = ctx;
+  for (size_t n = begin; n < end; ++n) {
+    const sn_bvh_node* node = &b->bvh->nodes[n];
+    if (b->depths[n] == b->depth && node->right) sort_along_longest_side(b, node);
+  }
 }
 
-sn_status sn_bvh_build(const sn_surface* surface, sn_arena* arena, sn_arena* scratch, sn_bvh* bvh,
-                       sn_error* err) {
+// The nodes that so many triangles give, whichever they are. Halving bounds the depth by the logarithm of the count.
+static void lay_out(builder* b, uint32_t begin, uint32_t end, int depth) {
+  sn_bvh* bvh = b->bvh;
+  uint32_t index = bvh->node_count++;
+  bvh->nodes[index] = (sn_bvh_node){.begin = begin, .end = end};
+  b->depths[index] = (uint8_t)depth;
+  if (depth > b->depth) b->depth = depth;
+  if (end - begin <= LEAF_SIZE) return;
+  uint32_t middle = begin + (end - begin) / 2;
+  lay_out(b, begin, middle, depth + 1);
+  bvh->nodes[index].right = bvh->node_count;
+  lay_out(b, middle, end, depth + 1);
+}
+
+// Nodes of one depth at a time, each by one thread.
+sn_status sn_bvh_build(const sn_surface* surface, sn_pool* pool, sn_arena* arena, sn_arena* scratch,
+                       sn_bvh* bvh, sn_error* err) {
   *bvh = (sn_bvh){.surface = surface};
   uint32_t count = surface->triangle_count;
   SN_TRY(SN_ARENA_NEW(arena, 2 * (size_t)count + 1, &bvh->nodes, err));
   SN_TRY(SN_ARENA_NEW(arena, count, &bvh->order, err));
   sn_arena_mark mark = sn_arena_get_mark(scratch);
   builder b = {.bvh = bvh};
-  SN_TRY(SN_ARENA_NEW(scratch, count, &b.keys, err));
+  SN_TRY(SN_ARENA_RAW(scratch, count, &b.keys, err));
+  SN_TRY(SN_ARENA_RAW(scratch, 2 * (size_t)count + 1, &b.depths, err));
   for (uint32_t t = 0; t < count; ++t) bvh->order[t] = t;
-  if (count > 0) build_node(&b, 0, count);
+  if (count > 0) lay_out(&b, 0, count, 0);
+  int deepest = b.depth;
+  for (b.depth = 0; b.depth < deepest; ++b.depth) {
+    sn_parallel_for(pool, bvh->node_count, 64, sort_nodes, &b);
+  }
+  sn_bvh_refit(bvh, pool);
   sn_arena_release(scratch, mark);
   return SN_OK;
 }

@@ -31,8 +31,8 @@ typedef struct sn_bvh {
 } sn_bvh;
 
 // The surface must outlive the tree.
-sn_status sn_bvh_build(const struct sn_surface* surface, sn_arena* arena, sn_arena* scratch,
-                       sn_bvh* bvh, sn_error* err);
+sn_status sn_bvh_build(const struct sn_surface* surface, sn_pool* pool, sn_arena* arena,
+                       sn_arena* scratch, sn_bvh* bvh, sn_error* err);
 
 // The vertices of its surface have moved: measure all boxes anew. The order of triangles stays.
 void sn_bvh_refit(sn_bvh* bvh, sn_pool* pool);

@@ -179,7 +179,7 @@ static sn_status find(search* s, sn_arena* scratch, sn_error* err) {
   sn_arena* passing;
   SN_TRY(sn_arena_create(&passing, err));
   sn_status status = sn_surface_prepare(s->mesh, scratch, passing, &s->surface, err);
-  if (status == SN_OK) status = sn_bvh_build(&s->surface, scratch, passing, &s->bvh, err);
+  if (status == SN_OK) status = sn_bvh_build(&s->surface, NULL, scratch, passing, &s->bvh, err);
   sn_arena_destroy(passing);
   SN_TRY(status);
   SN_TRY(SN_ARENA_NEW(scratch, s->surface.triangle_count, &s->crossed, err));

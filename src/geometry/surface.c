@@ -293,7 +293,7 @@ static sn_status judge_many(const sn_surface* surface, const topology* topo,
                             sn_error* err) {
   sn_bvh bvh;
   double* own;
-  SN_TRY(sn_bvh_build(surface, scratch, scratch, &bvh, err));
+  SN_TRY(sn_bvh_build(surface, NULL, scratch, scratch, &bvh, err));
   SN_TRY(SN_ARENA_NEW(scratch, topo->patch_count, &own, err));
   for (uint32_t t = 0; t < surface->triangle_count; ++t) {
     const patch_info* p = &patches[topo->patch[t]];

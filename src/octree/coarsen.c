@@ -40,7 +40,7 @@ static void join_children(const sn_octree* fine, sn_octants* kept) {
 typedef struct balance_job {
   const sn_octree* fine;
   sn_octree tree;     // the coarse leaves, as far as they are
-  uint64_t* codes;    // of the leaves
+  sn_finder finder;   // of the leaves
   uint8_t* verdicts;  // of this round, flags as above (leaf count)
   sn_octants broken;  // leaves for whose parent the rule is broken
 } balance_job;
@@ -78,8 +78,7 @@ static int find_too_large(const balance_job* job, size_t index, uint32_t found[7
     for (int i = 0; i < 3; ++i) {
       if (side >> i & 1) place[i] += number >> i & 1 ? size : -size;
     }
-    uint32_t other =
-        sn_octree_find_near(tree, job->codes, (uint32_t)index, place[0], place[1], place[2]);
+    uint32_t other = sn_finder_find(&job->finder, place[0], place[1], place[2]);
     if (other == SN_NO_CELL || tree->cells[other].height < around.height) continue;
     found[count++] = other;
   }
@@ -156,7 +155,7 @@ static sn_status balance(const sn_octree* fine, sn_octants* leaves, sn_pool* poo
     job.tree.cells = leaves->items;
     job.tree.cell_count = (uint32_t)leaves->count;
     SN_TRY(SN_ARENA_NEW(scratch, leaves->count, &job.verdicts, err));
-    SN_TRY(sn_octants_codes(pool, *leaves, scratch, &job.codes, err));
+    SN_TRY(sn_finder_make(&job.tree, pool, scratch, &job.finder, err));
     sn_parallel_for(pool, leaves->count, 256, find_broken, &job);
     SN_TRY(sn_octants_emit(pool, leaves->count, emit_broken, &job, scratch, &job.broken, err));
     if (job.broken.count == 0) return SN_OK;
@@ -189,7 +188,7 @@ sn_status sn_octree_coarsen(const sn_octree* fine, sn_pool* pool, sn_arena* aren
 
 typedef struct transfer_job {
   const sn_octree *fine, *coarse;
-  uint64_t* codes;  // of the coarse cells
+  sn_finder finder;  // of the coarse cells
   sn_transfer* transfer;
   uint32_t* cells;        // of each fine node, a coarse cell that has it in or on it (fine nodes)
   uint8_t (*weights)[8];  // of that cell's nodes, in 64ths (fine nodes)
@@ -203,7 +202,7 @@ static uint32_t cell_at(const transfer_job* job, uint32_t near, sn_octant place)
   if (sn_octant_holds(tree->cells[near], place.x, place.y, place.z)) return near;
   for (int side = 0; side < 8; ++side) {
     int x = place.x - (side & 1), y = place.y - (side >> 1 & 1), z = place.z - (side >> 2 & 1);
-    uint32_t cell = sn_octree_find_near(tree, job->codes, near, x, y, z);
+    uint32_t cell = sn_finder_find(&job->finder, x, y, z);
     if (cell != SN_NO_CELL) return cell;
   }
   return SN_NO_CELL;
@@ -383,8 +382,7 @@ sn_status sn_transfer_build(const sn_octree* fine, const sn_octree* coarse, sn_p
            1u << SN_ENTRY_NODE_BITS);
   *transfer = (sn_transfer){.fine_count = fine->node_count, .coarse_count = coarse->node_count};
   sn_arena_mark mark = sn_arena_get_mark(scratch);
-  sn_octants cells = {coarse->cells, coarse->cell_count};
-  SN_TRY(sn_octants_codes(pool, cells, scratch, &job.codes, err));
+  SN_TRY(sn_finder_make(coarse, pool, scratch, &job.finder, err));
   SN_TRY(build_rows(&job, pool, arena, scratch, err));
   SN_TRY(build_columns(&job, pool, arena, scratch, err));
   SN_TRY(SN_ARENA_RAW(arena, (size_t)coarse->cell_count + 1, &transfer->first_cells, err));

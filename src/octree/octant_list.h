@@ -40,10 +40,4 @@ size_t sn_octants_lower_bound(sn_octants list, sn_octant o);
 // Is there an item with the anchor of `o`?
 bool sn_octants_contain(sn_octants list, sn_octant o);
 
-// The Morton codes of a list's anchors, for many searches through it.
-sn_status sn_octants_codes(sn_pool* pool, sn_octants list, sn_arena* arena, uint64_t** codes,
-                           sn_error* err);
-// How many of the ascending codes are not above `code`. Quick where that is close to `near`.
-size_t sn_codes_count_until(const uint64_t* codes, size_t count, size_t near, uint64_t code);
-
 #endif

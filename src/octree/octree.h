@@ -64,10 +64,17 @@ sn_status sn_octree_build(const sn_octree_input* input, sn_pool* pool, sn_arena*
 
 // The cell that holds the finest cell (x, y, z), or SN_NO_CELL. Coordinates may be out of range.
 uint32_t sn_octree_find(const sn_octree* tree, int x, int y, int z);
-// The same for many places, quick where the answer is close to cell number `near`. `codes` are those
-// of the cells (sn_octants_codes).
-uint32_t sn_octree_find_near(const sn_octree* tree, const uint64_t* codes, uint32_t near, int x,
-                             int y, int z);
+// The same for many places: cells are looked up by the upper bits of their Morton codes.
+typedef struct sn_finder {
+  const sn_octree* tree;
+  uint64_t* codes;   // of the cells
+  uint32_t* firsts;  // by upper bits: how many cells are before the first with these
+  int shift;         // bits below them
+} sn_finder;
+// Memory from `arena`. The cells must stay as they are.
+sn_status sn_finder_make(const sn_octree* tree, sn_pool* pool, sn_arena* arena, sn_finder* finder,
+                         sn_error* err);
+uint32_t sn_finder_find(const sn_finder* finder, int x, int y, int z);
 // The cell nearest to a point (0 distance if it holds it); ties go to the lower index. xi receives
 // the point's place in the cell, each in 0..1. The tree must have a cell.
 uint32_t sn_octree_nearest(const sn_octree* tree, sn_vec3 point, double xi[3]);

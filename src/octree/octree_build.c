@@ -1,6 +1,6 @@
 // From triangles to a balanced, incomplete linear octree, bottom up and level by level.
 //
-//   1. Rasterise: finest octants that a triangle touches.
+//   1. Rasterise: finest octants that a triangle touches (octree_raster.c).
 //   2. Balance and complete in one sweep. Call an octant *split* if it is no leaf. Those of height
 //   1
 //      are the parents of the rasterised octants. If an octant p of height h is split, its children
@@ -18,127 +18,15 @@
 //   5. Number the nodes (octree_nodes.c).
 #include <math.h>
 
-#include "geometry/surface.h"
-#include "geometry/triangle_box.h"
 #include "math/vec.h"
 #include "octree/octant_list.h"
 #include "octree/octree.h"
 #include "octree/octree_leaves.h"
 #include "octree/octree_nodes.h"
-
-// A face that lies in a plane of the grid touches the cells on both sides but cuts neither.
-// Distances below this share of a cell count as touching.
-#define TOUCH 1e-6
+#include "octree/octree_raster.h"
 
 double sn_octree_axis_cells(sn_box box, double cell) {
-  return fmax(1.0, ceil(sn_box_size(box) / cell - TOUCH));
-}
-
-typedef struct raster_ctx {
-  const sn_octree* tree;
-  const sn_surface* surface;
-  bool cut;
-} raster_ctx;
-
-typedef struct raster_out {
-  sn_octant* items;
-  size_t count;
-} raster_out;
-
-static void raster_octant(const raster_ctx* ctx, const sn_triangle_axes* triangle, sn_octant o,
-                          raster_out* out) {
-  double half = 0.5 * (double)sn_octant_size(o);
-  sn_vec3 centre = sn_v3(o.x + half, o.y + half, o.z + half);
-  int touched = sn_triangle_touches_cubes(triangle, centre, half + TOUCH, half - TOUCH);
-  if (touched == 0) return;
-  if (o.height > 0) {
-    for (int c = 0; c < 8; ++c) raster_octant(ctx, triangle, sn_octant_child(o, c), out);
-    return;
-  }
-  if (ctx->cut) o.flags = SN_OCTANT_TOUCHED;
-  if (ctx->cut && touched == 2) o.flags |= SN_OCTANT_CUT;
-  out->items[out->count++] = o;
-}
-
-// A triangle in finest cells, and the range of those that its box touches.
-typedef struct placed_triangle {
-  sn_vec3 corner[3];
-  int low[3], high[3];
-} placed_triangle;
-
-static placed_triangle place_triangle(const raster_ctx* ctx, size_t index) {
-  placed_triangle t;
-  sn_box box = sn_box_empty();
-  for (int i = 0; i < 3; ++i) {
-    sn_vec3 p = sn_surface_corner(ctx->surface, (uint32_t)index, i);
-    t.corner[i] = sn_scale(1.0 / ctx->tree->cell, sn_sub(p, ctx->tree->origin));
-    box = sn_box_grow(box, t.corner[i]);
-  }
-  int root_size = 1 << ctx->tree->root_height;
-  for (int i = 0; i < 3; ++i) {
-    double first = floor(sn_axis(box.lo, i) - TOUCH), last = floor(sn_axis(box.hi, i) + TOUCH);
-    t.low[i] = first < 0 ? 0 : first >= root_size ? root_size - 1 : (int)first;
-    t.high[i] = last < 0 ? 0 : last >= root_size ? root_size - 1 : (int)last;
-  }
-  return t;
-}
-
-// A triangle with less than this share of its edges squared as area is taken for a segment: it is less
-// than a tenth of a cell wide, and its normal is not to be trusted.
-#define SLIVER 1e-6
-
-// How many cells a triangle touches at most. In a column of cells along the axis that the normal is
-// closest to, a plane rises by at most two cells and so touches four, or five with some tolerance. A
-// segment enters a cell on some axis each time, next to at most seven others.
-static size_t bound_triangle(const void* context, size_t index) {
-  placed_triangle t = place_triangle(context, index);
-  size_t side[3];
-  for (int i = 0; i < 3; ++i) side[i] = (size_t)t.high[i] - (size_t)t.low[i] + 1;
-  sn_vec3 ab = sn_sub(t.corner[1], t.corner[0]), ac = sn_sub(t.corner[2], t.corner[0]);
-  sn_vec3 n = sn_cross(ab, ac);
-  if (sn_length(n) < SLIVER * (sn_dot(ab, ab) + sn_dot(ac, ac))) {
-    size_t line = 8 * (side[0] + side[1] + side[2]), all = side[0] * side[1] * side[2];
-    return line < all ? line : all;
-  }
-  double x = fabs(n.x), y = fabs(n.y), z = fabs(n.z);
-  int along = x >= y && x >= z ? 0 : y >= z ? 1 : 2;
-  if (side[along] > 5) side[along] = 5;
-  return side[0] * side[1] * side[2];
-}
-
-// Start from the smallest octants around the triangle, at most two along an axis.
-static size_t emit_triangle(const void* context, size_t index, sn_octant* items) {
-  const raster_ctx* ctx = context;
-  placed_triangle t = place_triangle(ctx, index);
-  int height = 0;
-  for (int i = 0; i < 3; ++i) {
-    while ((t.high[i] >> height) - (t.low[i] >> height) > 1) ++height;
-  }
-  sn_triangle_axes axes = sn_triangle_find_axes(t.corner);
-  raster_out out = {items, 0};
-  for (int z = t.low[2] >> height; z <= t.high[2] >> height; ++z) {
-    for (int y = t.low[1] >> height; y <= t.high[1] >> height; ++y) {
-      for (int x = t.low[0] >> height; x <= t.high[0] >> height; ++x) {
-        sn_octant o = {(uint16_t)(x << height), (uint16_t)(y << height), (uint16_t)(z << height),
-                       (uint8_t)height, 0};
-        raster_octant(ctx, &axes, o, &out);
-      }
-    }
-  }
-  return out.count;
-}
-
-// Sorted, unique finest octants that the seeds touch.
-static sn_status rasterise(const sn_octree_input* input, const sn_octree* tree, sn_pool* pool,
-                           sn_arena* scratch, sn_octants* fine, sn_error* err) {
-  sn_octants* parts;
-  SN_TRY(SN_ARENA_NEW(scratch, input->seed_count, &parts, err));
-  for (uint32_t s = 0; s < input->seed_count; ++s) {
-    raster_ctx ctx = {tree, input->seeds[s].surface, input->seeds[s].cut};
-    SN_TRY(sn_octants_emit_once(pool, ctx.surface->triangle_count, emit_triangle, bound_triangle,
-                                &ctx, scratch, &parts[s], err));
-  }
-  return sn_octants_join(pool, parts, input->seed_count, scratch, fine, err);
+  return fmax(1.0, ceil(sn_box_size(box) / cell - SN_TOUCH));
 }
 
 static size_t emit_parent(const void* ctx, size_t index, sn_octant* out) {
@@ -230,9 +118,9 @@ static sn_status place_grid(const sn_octree_input* input, sn_octree* tree, sn_er
   // Centred along each axis, so that symmetric bodies have symmetric cells, and flush with the box
   // where its side is a whole number of cells.
   sn_vec3 d = sn_sub(input->box.hi, input->box.lo), c = sn_box_centre(input->box);
-  double nx = fmax(1.0, ceil(d.x / tree->cell - TOUCH));
-  double ny = fmax(1.0, ceil(d.y / tree->cell - TOUCH));
-  double nz = fmax(1.0, ceil(d.z / tree->cell - TOUCH));
+  double nx = fmax(1.0, ceil(d.x / tree->cell - SN_TOUCH));
+  double ny = fmax(1.0, ceil(d.y / tree->cell - SN_TOUCH));
+  double nz = fmax(1.0, ceil(d.z / tree->cell - SN_TOUCH));
   tree->origin = sn_madd(c, -0.5 * tree->cell, sn_v3(nx, ny, nz));
   return SN_OK;
 }
@@ -241,7 +129,7 @@ static sn_status build(const sn_octree_input* input, sn_pool* pool, sn_arena* ar
                        sn_arena* corners, sn_arena* scratch, sn_octree* tree, sn_error* err) {
   sn_octants fine, leaves, cells, split[SN_MAX_HEIGHT + 2] = {{0}};
   SN_TRY(place_grid(input, tree, err));
-  SN_TRY(rasterise(input, tree, pool, scratch, &fine, err));
+  SN_TRY(sn_octree_rasterise(input, tree, pool, scratch, &fine, err));
   SN_TRY(find_split_octants(tree, fine, pool, scratch, split, err));
   SN_TRY(sn_octree_list_leaves(input, tree, split, fine, pool, scratch, &leaves, err));
   refine_ctx refine = {leaves, input->coarsen};

@@ -64,7 +64,7 @@ typedef struct cell_sum {
 
 typedef struct fill_job {
   const sn_octree* tree;
-  const uint64_t* codes;  // of the cells
+  sn_finder finder;
   const sn_bvh* skin;
   piece* pieces;
   uint32_t* triangles;  // of the pieces
@@ -98,22 +98,20 @@ static bool is_low(const sn_polygon* p, int bottom) {
   return height < 0.5 * p->count;
 }
 
-static uint32_t find_cell(const fill_job* job, uint32_t* near, int x, int y, int z) {
-  uint32_t cell = sn_octree_find_near(job->tree, job->codes, *near, x, y, z);
-  if (cell == SN_NO_CELL) return SN_NO_CELL;
-  *near = cell;
-  return job->tree->cells[cell].height == 0 ? cell : SN_NO_CELL;
+static uint32_t find_cell(const fill_job* job, int x, int y, int z) {
+  uint32_t cell = sn_finder_find(&job->finder, x, y, z);
+  return cell != SN_NO_CELL && job->tree->cells[cell].height == 0 ? cell : SN_NO_CELL;
 }
 
 // One piece. Where there is no cell it goes to the nearer plane, so to the top of the cell below or the
 // bottom of the cell above; if they are not there either it touches the body from the side.
-static void emit_piece(void* ctx, const sn_piece* at, uint32_t* near) {
+static void emit_piece(void* ctx, const sn_piece* at) {
   const fill_job* job = ctx;
   piece sum = integrate(at->part, at->z);
-  uint32_t cell = find_cell(job, near, at->x, at->y, at->z);
+  uint32_t cell = find_cell(job, at->x, at->y, at->z);
   if (cell == SN_NO_CELL) {
     bool low = is_low(at->part, at->z);
-    cell = find_cell(job, near, at->x, at->y, low ? at->z - 1 : at->z + 1);
+    cell = find_cell(job, at->x, at->y, low ? at->z - 1 : at->z + 1);
     sum.moment = low ? sum.area : 0;
   }
   if (cell == SN_NO_CELL) cell = job->tree->cell_count;
@@ -159,7 +157,7 @@ static void add_pieces(void* ctx, size_t begin, size_t end) {
 // The cell above (step = 1) or below (-1) one of the finest.
 static uint32_t find_next(const fill_job* job, uint32_t cell, int step) {
   sn_octant o = job->tree->cells[cell];
-  return sn_octree_find_near(job->tree, job->codes, cell, o.x, o.y, o.z + step);
+  return sn_finder_find(&job->finder, o.x, o.y, o.z + step);
 }
 
 // Tell the cell above of this one; without pieces there, a run starts here.
@@ -304,9 +302,8 @@ static void weigh_triangles(void* ctx, size_t begin, size_t end) {
   }
 }
 
-static void weigh_piece(void* ctx, const sn_piece* at, uint32_t* near) {
+static void weigh_piece(void* ctx, const sn_piece* at) {
   const fill_job* job = ctx;
-  (void)near;
   bool crossed = job->crossed[at->triangle];
   double weight = crossed ? weigh(job, at->part) : job->weights[at->triangle];
   job->pieces[at->index].area *= weight;
@@ -326,12 +323,9 @@ static sn_status count_outermost(fill_job* job, sn_pool* pool, sn_arena* scratch
 }
 
 static sn_status find_fill(fill_job* job, sn_pool* pool, sn_arena* scratch, sn_error* err) {
-  sn_octants cells = {job->tree->cells, job->tree->cell_count};
-  uint64_t* codes;
-  SN_TRY(sn_octants_codes(pool, cells, scratch, &codes, err));
-  job->codes = codes;
+  SN_TRY(sn_finder_make(job->tree, pool, scratch, &job->finder, err));
   SN_TRY(list_pieces(job, pool, scratch, err));
-  SN_TRY(SN_ARENA_NEW(scratch, cells.count, &job->sums, err));
+  SN_TRY(SN_ARENA_NEW(scratch, job->tree->cell_count, &job->sums, err));
   go_down_runs(job, pool);
   if (!overlaps(job)) return SN_OK;
   SN_TRY(count_outermost(job, pool, scratch, err));

@@ -3,6 +3,8 @@
 #include "octree/octant_list.h"
 #include "octree/octree.h"
 
+#define MIN_CELLS 4096
+
 static bool is_in_root(const sn_octree* tree, int x, int y, int z) {
   int root_size = 1 << tree->root_height;
   return x >= 0 && y >= 0 && z >= 0 && x < root_size && y < root_size && z < root_size;
@@ -21,13 +23,54 @@ uint32_t sn_octree_find(const sn_octree* tree, int x, int y, int z) {
   return sn_octant_holds(cells.items[at], x, y, z) ? (uint32_t)at : SN_NO_CELL;
 }
 
-uint32_t sn_octree_find_near(const sn_octree* tree, const uint64_t* codes, uint32_t near, int x,
-                             int y, int z) {
-  if (!is_in_root(tree, x, y, z)) return SN_NO_CELL;
-  uint64_t code = sn_morton((uint32_t)x, (uint32_t)y, (uint32_t)z);
-  size_t count = sn_codes_count_until(codes, tree->cell_count, near, code);
-  bool found = count > 0 && sn_octant_holds(tree->cells[count - 1], x, y, z);
-  return found ? (uint32_t)(count - 1) : SN_NO_CELL;
+static void form_codes(void* ctx, size_t begin, size_t end) {
+  const sn_finder* finder = ctx;
+  for (size_t e = begin; e < end; ++e) {
+    sn_octant o = finder->tree->cells[e];
+    finder->codes[e] = sn_morton(o.x, o.y, o.z);
+  }
+}
+
+// A cell is the first for its own upper bits and for all others since the cell before.
+static void set_firsts(void* ctx, size_t begin, size_t end) {
+  const sn_finder* finder = ctx;
+  for (size_t e = begin; e < end; ++e) {
+    uint64_t bits = finder->codes[e] >> finder->shift;
+    uint64_t next = e > 0 ? (finder->codes[e - 1] >> finder->shift) + 1 : 0;
+    for (; next <= bits; ++next) finder->firsts[next] = (uint32_t)e;
+  }
+}
+
+sn_status sn_finder_make(const sn_octree* tree, sn_pool* pool, sn_arena* arena, sn_finder* finder,
+                         sn_error* err) {
+  uint32_t count = tree->cell_count;
+  *finder = (sn_finder){.tree = tree, .shift = 3 * tree->root_height};
+  size_t places = 1;  // of upper bits, not more than cells
+  while (finder->shift > 0 && 2 * places <= count) {
+    finder->shift--;
+    places *= 2;
+  }
+  SN_TRY(SN_ARENA_RAW(arena, count, &finder->codes, err));
+  SN_TRY(SN_ARENA_RAW(arena, places + 1, &finder->firsts, err));
+  sn_parallel_for(pool, count, MIN_CELLS, form_codes, finder);
+  sn_parallel_for(pool, count, MIN_CELLS, set_firsts, finder);
+  size_t last = count > 0 ? (size_t)(finder->codes[count - 1] >> finder->shift) + 1 : 0;
+  for (; last <= places; ++last) finder->firsts[last] = count;
+  return SN_OK;
+}
+
+uint32_t sn_finder_find(const sn_finder* finder, int x, int y, int z) {
+  if (!is_in_root(finder->tree, x, y, z)) return SN_NO_CELL;
+  uint64_t code = sn_morton((uint32_t)x, (uint32_t)y, (uint32_t)z), bits = code >> finder->shift;
+  uint32_t low = finder->firsts[bits], high = finder->firsts[bits + 1];
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    bool before = finder->codes[middle] <= code;
+    low = before ? middle + 1 : low;
+    high = before ? high : middle;
+  }
+  bool found = low > 0 && sn_octant_holds(finder->tree->cells[low - 1], x, y, z);
+  return found ? low - 1 : SN_NO_CELL;
 }
 
 uint32_t sn_octree_find_node(const sn_octree* tree, uint32_t x, uint32_t y, uint32_t z) {

@@ -123,9 +123,8 @@ static void add_triangle(piece_sums* sum, double area, const double* a, const do
   add_point(sum, area * 9 / 20, middle[0], middle[1], middle[2]);
 }
 
-static void integrate_piece(void* ctx, const sn_piece* piece, uint32_t* near) {
+static void integrate_piece(void* ctx, const sn_piece* piece) {
   const moments_job* job = ctx;
-  (void)near;
   const sn_polygon* part = piece->part;
   double at[SN_POLYGON_CORNERS][3];
   for (int c = 0; c < part->count; ++c) {
@@ -353,7 +352,7 @@ static sn_status integrate_columns(moments_job* job, sn_pool* pool, sn_arena* sc
   bool sound = true;
   for (size_t c = 0; c < job->column_count; ++c) sound = sound && job->columns[c].sound;
   if (sound) return SN_OK;
-  SN_TRY(sn_bvh_build(job->pieces.surface, scratch, scratch, &job->bvh, err));
+  SN_TRY(sn_bvh_build(job->pieces.surface, pool, scratch, scratch, &job->bvh, err));
   sn_parallel_for(pool, job->column_count, 1, settle_columns, job);
   return SN_OK;
 }

@@ -7,6 +7,7 @@
 // has as few of them as a fine one.
 #include "octree/octree_nodes.h"
 
+#include "octree/families.h"
 #include "octree/octant_list.h"
 
 #define BLOCK_HEIGHT 4  // in units
@@ -169,35 +170,59 @@ static local_cell get_local(const numbering* job, const run* r, sn_octant cell) 
                       (cell.z - r->anchor.z) >> unit, 1 << (cell.height - unit)};
 }
 
-static local_cell parent_of(local_cell o) {
-  int mask = ~(2 * o.size - 1);
-  return (local_cell){o.x & mask, o.y & mask, o.z & mask, 2 * o.size};
-}
-
 static int code_of(int x, int y, int z) { return SPREAD[x] | SPREAD[y] << 1 | SPREAD[z] << 2; }
 
-// The codes of a cell's corners.
-static void corner_codes(local_cell o, int codes[8]) {
-  int x[2] = {SPREAD[o.x], SPREAD[o.x + o.size]}, y[2] = {SPREAD[o.y], SPREAD[o.y + o.size]},
-      z[2] = {SPREAD[o.z], SPREAD[o.z + o.size]};
-  for (int c = 0; c < 8; ++c) codes[c] = x[c & 1] | y[c >> 1 & 1] << 1 | z[c >> 2] << 2;
+// Cells that follow one another and have the same parent: their corners are points of one lattice, of which the
+// parent's own corners are the ends (families.h).
+typedef struct siblings {
+  uint32_t begin, end;
+  int codes[SN_FAMILY_POINTS];
+} siblings;
+
+static siblings get_siblings(const numbering* job, const run* r, uint32_t begin) {
+  const sn_octant* cells = job->tree->cells;
+  sn_octant parent = sn_octant_parent(cells[begin]);
+  siblings s = {begin, begin + 1, {0}};
+  while (s.end < r->end && cells[s.end].height == cells[begin].height &&
+         sn_octant_holds(parent, cells[s.end].x, cells[s.end].y, cells[s.end].z)) {
+    ++s.end;
+  }
+  local_cell o = get_local(job, r, parent);
+  int half = o.size / 2;
+  int x[3], y[3], z[3];
+  for (int i = 0; i < 3; ++i) {
+    x[i] = SPREAD[o.x + i * half];
+    y[i] = SPREAD[o.y + i * half] << 1;
+    z[i] = SPREAD[o.z + i * half] << 2;
+  }
+  for (int p = 0; p < SN_FAMILY_POINTS; ++p) s.codes[p] = x[p % 3] | y[p / 3 % 3] | z[p / 9];
+  return s;
 }
 
 static void set_bit(uint64_t* words, int code) { words[code >> 6 & 63] |= 1ull << (code & 63); }
 
 // ---- Marking
 
-static void mark_cell(const run* r, local_cell o) {
-  int codes[8];
-  corner_codes(o, codes);
-  for (int c = 0; c < 8; ++c) set_bit(r->blocks[codes[c] >> 12]->corners, codes[c]);
+static void mark_middles(const run* r, local_cell o) {
   int half = o.size / 2;
-  if (half == 0) return;  // no smaller cell can have a corner on it
   for (int n = 0; n < 27; ++n) {
     int i = n % 3, j = n / 3 % 3, k = n / 9, middles = (i == 1) + (j == 1) + (k == 1);
     if (middles == 0 || middles == 3) continue;
     int code = code_of(o.x + i * half, o.y + j * half, o.z + k * half);
     set_bit(r->blocks[code >> 12]->middles, code);
+  }
+}
+
+static void mark_siblings(const numbering* job, const run* r, const siblings* s) {
+  uint32_t points = 0;
+  for (uint32_t e = s->begin; e < s->end; ++e) {
+    int child = sn_octant_child_number(job->tree->cells[e]);
+    for (int c = 0; c < 8; ++c) points |= 1u << sn_family_corner(child, c);
+    local_cell o = get_local(job, r, job->tree->cells[e]);
+    if (o.size > 1) mark_middles(r, o);  // on the smallest no cell can have a corner
+  }
+  for (int p = 0; p < SN_FAMILY_POINTS; ++p) {
+    if (points >> p & 1) set_bit(r->blocks[s->codes[p] >> 12]->corners, s->codes[p]);
   }
 }
 
@@ -210,8 +235,9 @@ static void mark_runs(void* context, size_t begin, size_t end) {
     int colour = (a.x >> shift & 1) | (a.y >> shift & 1) << 1 | (a.z >> shift & 1) << 2;
     if (colour != job->colour) continue;
     run r = get_run(job, i);
-    for (uint32_t e = r.begin; e < r.end; ++e) {
-      mark_cell(&r, get_local(job, &r, job->tree->cells[e]));
+    for (siblings s = {.end = r.begin}; s.end < r.end;) {
+      s = get_siblings(job, &r, s.end);
+      mark_siblings(job, &r, &s);
     }
   }
 }
@@ -290,21 +316,22 @@ static void write_nodes(void* context, size_t begin, size_t end) {
 }
 
 // Where a corner hangs, the parent's corner of the same number stands for it.
-static void connect_cell(const numbering* job, const run* r, uint32_t cell) {
-  local_cell o = get_local(job, r, job->tree->cells[cell]);
-  uint32_t* nodes = job->tree->conforming + 8 * (size_t)cell;
-  int codes[8], hanging = 0;
-  corner_codes(o, codes);
-  for (int c = 0; c < 8; ++c) {
-    nodes[c] = node_at(r->blocks[codes[c] >> 12], codes[c]);
-    hanging |= (nodes[c] == UINT32_MAX) << c;
+static void connect_siblings(const numbering* job, const run* r, const siblings* s) {
+  uint32_t at[SN_FAMILY_POINTS];
+  for (int p = 0; p < SN_FAMILY_POINTS; ++p) {
+    at[p] = node_at(r->blocks[s->codes[p] >> 12], s->codes[p]);
   }
-  job->tree->hanging[cell] = (uint8_t)hanging;
-  if (hanging == 0) return;
-  corner_codes(parent_of(o), codes);
-  for (int c = 0; c < 8; ++c) {
-    if (hanging >> c & 1) nodes[c] = node_at(r->blocks[codes[c] >> 12], codes[c]);
-    SN_ASSERT(nodes[c] != UINT32_MAX);
+  for (uint32_t e = s->begin; e < s->end; ++e) {
+    int child = sn_octant_child_number(job->tree->cells[e]), hanging = 0;
+    uint32_t* nodes = job->tree->conforming + 8 * (size_t)e;
+    for (int c = 0; c < 8; ++c) {
+      uint32_t node = at[sn_family_corner(child, c)];
+      bool hangs = node == UINT32_MAX;
+      hanging |= hangs << c;
+      nodes[c] = hangs ? at[sn_family_corner(c, c)] : node;
+      SN_ASSERT(nodes[c] != UINT32_MAX);
+    }
+    job->tree->hanging[e] = (uint8_t)hanging;
   }
 }
 
@@ -312,7 +339,10 @@ static void connect_runs(void* context, size_t begin, size_t end) {
   const numbering* job = context;
   for (size_t i = begin; i < end; ++i) {
     run r = get_run(job, i);
-    for (uint32_t e = r.begin; e < r.end; ++e) connect_cell(job, &r, e);
+    for (siblings s = {.end = r.begin}; s.end < r.end;) {
+      s = get_siblings(job, &r, s.end);
+      connect_siblings(job, &r, &s);
+    }
   }
 }
 

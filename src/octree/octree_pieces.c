@@ -78,9 +78,8 @@ static const sn_polygon* take_slab(sn_polygon rest[2], int* turn, slabs range, i
 // ---- Triangles
 
 typedef struct visitor {
-  int size;       // of the root
-  sn_piece next;  // index of the next piece
-  uint32_t near;
+  int size;           // of the root
+  sn_piece next;      // index of the next piece
   sn_piece_fn visit;  // NULL: only count
   void* ctx;
 } visitor;
@@ -101,7 +100,7 @@ static void visit_column(visitor* v, int x, int y, const sn_polygon* part) {
   for (int z = zs.first; z <= zs.last; ++z) {
     v->next.z = z;
     v->next.part = whole ? part : take_slab(rest, &turn, zs, z, 2, &low);
-    v->visit(v->ctx, &v->next, &v->near);
+    v->visit(v->ctx, &v->next);
     v->next.index++;
   }
 }

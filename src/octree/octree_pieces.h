@@ -36,9 +36,7 @@ typedef struct sn_pieces {
   size_t offset[SN_MAX_BLOCKS];  // first piece of each block
 } sn_pieces;
 
-// `near` starts at 0 and is kept from one piece to the next as long as they are close to one another:
-// for sn_octree_find_near.
-typedef void (*sn_piece_fn)(void* ctx, const sn_piece* piece, uint32_t* near);
+typedef void (*sn_piece_fn)(void* ctx, const sn_piece* piece);
 
 // Count the pieces. Those in columns along z that the root does not have are left out.
 void sn_pieces_count(const sn_octree* tree, const struct sn_surface* surface, sn_pool* pool,

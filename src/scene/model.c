@@ -231,6 +231,7 @@ static sn_status build_model(sn_model* model, sn_pool* pool, sn_error* err) {
   sn_arena* scratch;
   SN_TRY(sn_arena_create(&scratch, err));
   sn_arena_set_pool(scratch, pool);
+  sn_arena_keep_dropped(scratch);
   sn_status status = build_bodies(model, pool, scratch, err);
   if (status == SN_OK) status = build_hierarchies(model, pool, scratch, err);
   size_t held = sn_arena_bytes(model->arena);

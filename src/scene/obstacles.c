@@ -26,7 +26,7 @@ sn_status sn_obstacle_build(const sn_collider_desc* desc, sn_arena* arena, sn_ar
     SN_CHECK(obstacle->surface.triangle_count > 0, err, SN_ERR_INPUT,
              "%s: collider \"%s\" has no triangle with area; expected a surface mesh",
              desc->surface, desc->name);
-    SN_TRY(sn_bvh_build(&obstacle->surface, arena, scratch, &obstacle->bvh, err));
+    SN_TRY(sn_bvh_build(&obstacle->surface, NULL, arena, scratch, &obstacle->bvh, err));
   }
   obstacle->solid = solid_of(desc, &obstacle->bvh);
   return SN_OK;

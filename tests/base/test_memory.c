@@ -192,6 +192,33 @@ static void work_between_mark_and_release_does_not_grow_the_arena(void** unused)
   sn_arena_destroy(arena);
 }
 
+// Of an arena that keeps what it dropped: large blocks come again, cleared, instead of new ones.
+static void dropped_blocks_are_taken_again(void** unused) {
+  (void)unused;
+  const size_t large = (size_t)8 << 20;
+  sn_arena* arena = make_arena();
+  sn_arena_keep_dropped(arena);
+  take(arena, 100);
+  sn_arena_mark mark = sn_arena_get_mark(arena);
+  void *small = take(arena, large / 2), *first = take(arena, large);
+  memset(first, 1, large);
+  sn_arena_release(arena, mark);
+  uint64_t count = sn_allocation_count();
+  size_t held = sn_arena_bytes(arena);
+  assert_ptr_equal(take(arena, large / 3), small);  // the smallest that is large enough
+  assert_ptr_equal(take(arena, large), first);
+  assert_true(is_cleared(first, large));
+  sn_arena_release(arena, mark);
+  assert_int_equal(sn_allocation_count(), count);
+  assert_int_equal(sn_arena_bytes(arena), held);
+  // Where none is large enough, the largest makes way.
+  take(arena, 2 * large);
+  assert_int_equal(sn_allocation_count(), count + 1);
+  assert_true(sn_arena_bytes(arena) < held + large + large / 2);
+  sn_arena_destroy(arena);
+  assert_int_equal(sn_memory_used(), 0);
+}
+
 static void strings_are_copied(void** unused) {
   (void)unused;
   sn_arena* arena = make_arena();
@@ -288,6 +315,7 @@ int main(void) {
       cmocka_unit_test(release_gives_back_what_came_after_the_mark),
       cmocka_unit_test(marks_nest),
       cmocka_unit_test(work_between_mark_and_release_does_not_grow_the_arena),
+      cmocka_unit_test(dropped_blocks_are_taken_again),
       cmocka_unit_test(strings_are_copied),
       cmocka_unit_test(every_block_goes_through_the_hook),
       cmocka_unit_test(failing_allocations_are_survived),

@@ -77,7 +77,7 @@ static inline void blob_fill_mesh_kept(blob* b, const sn_mesh* mesh, double cell
   sn_bvh bvh;
   blob_begin(b);
   must(sn_surface_prepare(mesh, b->arena, b->scratch, &surface, &err), &err);
-  must(sn_bvh_build(&surface, b->arena, b->scratch, &bvh, &err), &err);
+  must(sn_bvh_build(&surface, NULL, b->arena, b->scratch, &bvh, &err), &err);
   sn_octree_seed seed = {&surface, true};
   sn_octree_input input = {.box = surface.box,
                            .cell = cell,

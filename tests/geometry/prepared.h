@@ -20,7 +20,7 @@ static inline void prepare(prepared* p, sn_mesh mesh) {
   assert_int_equal(sn_arena_create(&p->arena, NULL), SN_OK);
   assert_int_equal(sn_arena_create(&p->scratch, NULL), SN_OK);
   if (sn_surface_prepare(&p->mesh, p->arena, p->scratch, &p->surface, &err) != SN_OK ||
-      sn_bvh_build(&p->surface, p->arena, p->scratch, &p->bvh, &err) != SN_OK) {
+      sn_bvh_build(&p->surface, NULL, p->arena, p->scratch, &p->bvh, &err) != SN_OK) {
     fail_msg("%s", err.text);
   }
   // Scratch is left as it was: empty.

@@ -231,7 +231,7 @@ static sn_status build_all(sn_error* err) {
   if (status == SN_OK) status = sn_arena_create(&arena, err);
   if (status == SN_OK) status = sn_arena_create(&scratch, err);
   if (status == SN_OK) status = sn_surface_prepare(&mesh, arena, scratch, &surface, err);
-  if (status == SN_OK) status = sn_bvh_build(&surface, arena, scratch, &bvh, err);
+  if (status == SN_OK) status = sn_bvh_build(&surface, NULL, arena, scratch, &bvh, err);
   if (status == SN_OK) status = sn_moving_bvh_create(&bvh, arena, &moving, err);
   sn_arena_destroy(scratch);
   sn_arena_destroy(arena);

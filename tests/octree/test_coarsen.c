@@ -26,7 +26,7 @@ static trees build_trees(sn_mesh* mesh, int axis_cells, int coarsen, sn_pool* po
   assert_int_equal(sn_arena_create(&t.arena, &err), SN_OK);
   assert_int_equal(sn_arena_create(&t.scratch, &err), SN_OK);
   assert_int_equal(sn_surface_prepare(mesh, t.arena, t.scratch, &surface, &err), SN_OK);
-  assert_int_equal(sn_bvh_build(&surface, t.arena, t.scratch, &bvh, &err), SN_OK);
+  assert_int_equal(sn_bvh_build(&surface, NULL, t.arena, t.scratch, &bvh, &err), SN_OK);
   sn_octree_seed seed = {&surface, true};
   double side =
       fmax(surface.box.hi.x - surface.box.lo.x,

@@ -110,8 +110,6 @@ static void bounds_are_those_of_a_search_through_all(void** unused) {
   (void)unused;
   sn_octants list = random_list(500, 12, 3);
   assert_int_equal(sn_octants_sort(NULL, list, scratch, NULL), SN_OK);
-  uint64_t* codes;
-  assert_int_equal(sn_octants_codes(NULL, list, arena, &codes, NULL), SN_OK);
   for (uint16_t z = 0; z < 13; ++z) {
     for (uint16_t y = 0; y < 13; ++y) {
       for (uint16_t x = 0; x < 13; ++x) {
@@ -122,18 +120,11 @@ static void bounds_are_those_of_a_search_through_all(void** unused) {
                      list.items[first].z == z;
         assert_int_equal(sn_octants_lower_bound(list, o), first);
         assert_int_equal(sn_octants_contain(list, o), there);
-        size_t until = first;
-        while (until < list.count && sn_octant_compare(list.items[until], o) == 0) ++until;
-        for (size_t near = 0; near <= list.count; near += 1 + near / 3) {
-          assert_int_equal(sn_codes_count_until(codes, list.count, near, sn_morton(x, y, z)),
-                           until);
-        }
       }
     }
   }
   sn_octants none = {NULL, 0};
   assert_int_equal(sn_octants_lower_bound(none, (sn_octant){0}), 0);
-  assert_int_equal(sn_codes_count_until(NULL, 0, 0, 5), 0);
   assert_false(sn_octants_contain(none, (sn_octant){0}));
 }
 

@@ -509,9 +509,8 @@ static void find_agrees_with_a_search_through_all_cells(void** unused) {
     grown g;
     grow(&g, &skin, sn_box_size(skin.surface.box) / 13.7, -1);
     const sn_octree* tree = &g.tree;
-    uint64_t* codes;
-    sn_octants cells = {tree->cells, tree->cell_count};
-    assert_int_equal(sn_octants_codes(NULL, cells, g.arena, &codes, NULL), SN_OK);
+    sn_finder finder;
+    assert_int_equal(sn_finder_make(tree, NULL, g.arena, &finder, NULL), SN_OK);
     for (int i = 0; i < 18 * 18 * 18; ++i) {
       int x = i % 18 - 1, y = i / 18 % 18 - 1, z = i / 324 - 1;
       uint32_t expected = SN_NO_CELL, node = UINT32_MAX;
@@ -524,8 +523,7 @@ static void find_agrees_with_a_search_through_all_cells(void** unused) {
         }
       }
       assert_int_equal(sn_octree_find(tree, x, y, z), expected);
-      uint32_t near = (uint32_t)(i * 97) % (tree->cell_count + 1);
-      assert_int_equal(sn_octree_find_near(tree, codes, near, x, y, z), expected);
+      assert_int_equal(sn_finder_find(&finder, x, y, z), expected);
       if (x < 0 || y < 0 || z < 0) continue;
       for (uint32_t n = 0; n < tree->node_count; ++n) {
         sn_octant o = tree->nodes[n];
@@ -823,7 +821,7 @@ static sn_status build_small_tree(sn_error* err) {
     status = sn_surface_prepare(&skin.mesh, skin.arena, skin.scratch, &skin.surface, err);
   }
   if (status == SN_OK) {
-    status = sn_bvh_build(&skin.surface, skin.arena, skin.scratch, &skin.bvh, err);
+    status = sn_bvh_build(&skin.surface, NULL, skin.arena, skin.scratch, &skin.bvh, err);
   }
   if (status == SN_OK) {
     sn_octree_seed seeds[2];
