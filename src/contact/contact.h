@@ -43,6 +43,7 @@ typedef struct sn_contact {
   const sn_carried* corners[3];
   double weights[3];
   sn_vec3 place;        // target of a collider, m
+  sn_vec3 by;           // the last such place to which a straight way led, in the collider's frame
   sn_vec3 normal;       // away from what is touched
   sn_vec3 anchor;       // x - target at which friction pulls at nothing; x itself with a collider
   sn_vec3 drift;        // how far the collider's material moved in this step, m

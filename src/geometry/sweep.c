@@ -92,21 +92,39 @@ bool sn_solid_deepest(const sn_solid* solid, const sn_vec3 corners[3], double fi
   return true;
 }
 
-bool sn_solid_sweep(const sn_solid* solid, const sn_vec3 from[3], const sn_vec3 to[3], double step,
-                    double depth, sn_sweep_accept accept, const void* ctx, double weights[3]) {
-  sn_box box = sn_solid_box(solid), before = box_of(from), after = box_of(to);
+static double length_of(const sn_sweep_ways* w, int i) {
+  if (!w->round[i]) return sn_distance(w->from[i], w->to[i]);
+  return sn_distance(w->from[i], w->by[i]) + sn_distance(w->by[i], w->to[i]);
+}
+
+// Where a corner is after a share of its way.
+static sn_vec3 place_on_way(const sn_solid* solid, const sn_sweep_ways* w, int i, double share) {
+  sn_solid_hit hit;
+  if (!w->round[i]) return sn_madd(w->from[i], share, sn_sub(w->to[i], w->from[i]));
+  double left = share * length_of(w, i), leg = sn_distance(w->from[i], w->by[i]);
+  bool first = left < leg;
+  sn_vec3 from = first ? w->from[i] : w->by[i], to = first ? w->by[i] : w->to[i];
+  if (!first) left -= leg;
+  double length = sn_distance(from, to);
+  sn_vec3 place = length > 0 ? sn_madd(from, left / length, sn_sub(to, from)) : to;
+  return sn_solid_nearest(solid, place, 0, &hit) ? hit.place : place;
+}
+
+bool sn_solid_sweep(const sn_solid* solid, const sn_sweep_ways* ways, double step, double depth,
+                    sn_sweep_accept accept, const void* ctx, double weights[3]) {
+  sn_box box = sn_solid_box(solid), before = box_of(ways->from), after = box_of(ways->to);
   sn_box way = {sn_min3(before.lo, after.lo), sn_max3(before.hi, after.hi)};
   if (solid->kind == SN_SOLID_PLANE || !boxes_meet(box, way)) return false;
   double longest = 0;
-  for (int i = 0; i < 3; ++i) longest = fmax(longest, sn_distance(from[i], to[i]));
+  for (int i = 0; i < 3; ++i) longest = fmax(longest, length_of(ways, i));
   double wish = ceil(longest / step);
   int looks = wish < 1 ? 1 : wish > MOST_LOOKS ? MOST_LOOKS : (int)wish;
+  bool round = ways->round[0] || ways->round[1] || ways->round[2];
   for (int k = 1; k <= looks; ++k) {
     sn_vec3 now[3];
-    for (int i = 0; i < 3; ++i) {
-      now[i] = sn_madd(from[i], (double)k / looks, sn_sub(to[i], from[i]));
-    }
-    if (!sn_solid_deepest(solid, now, step, depth, weights)) continue;
+    for (int i = 0; i < 3; ++i) now[i] = place_on_way(solid, ways, i, (double)k / looks);
+    double most = round && k < looks ? fmax(depth, step) : depth;
+    if (!sn_solid_deepest(solid, now, step, most, weights)) continue;
     if (!accept || accept(ctx, weights)) return true;
   }
   return false;

@@ -10,11 +10,18 @@
 bool sn_solid_deepest(const sn_solid* solid, const sn_vec3 corners[3], double finest, double depth,
                       double weights[3]);
 
-// The same for a triangle whose corners go straight `from` here `to` there: at the first time, of those that are
-// looked at, at which there is such a place that `accept` takes (NULL: any). Looks at the end, and before that as
-// often as lets no corner go further than `step` in between.
+// The ways of a triangle's corners: straight, or round the solid, by a place of its surface, and along that where it
+// would lead through.
+typedef struct sn_sweep_ways {
+  sn_vec3 from[3], by[3], to[3];
+  bool round[3];
+} sn_sweep_ways;
+
+// The same for a triangle that moves: at the first time, of those that are looked at, at which there is such a place
+// that `accept` takes (NULL: any). Looks at the end, and before that as often as lets no corner go further than `step` in
+// between. What goes round cuts corners a little: on the way it must be deeper than `step` too.
 typedef bool (*sn_sweep_accept)(const void* ctx, const double weights[3]);
-bool sn_solid_sweep(const sn_solid* solid, const sn_vec3 from[3], const sn_vec3 to[3], double step,
-                    double depth, sn_sweep_accept accept, const void* ctx, double weights[3]);
+bool sn_solid_sweep(const sn_solid* solid, const sn_sweep_ways* ways, double step, double depth,
+                    sn_sweep_accept accept, const void* ctx, double weights[3]);
 
 #endif

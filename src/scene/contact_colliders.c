@@ -1,5 +1,4 @@
 // Points and facets of the skin against colliders, seen along their ways.
-#include "geometry/sweep.h"
 #include "scene/contact_parts.h"
 
 // Within which a point is watched while a step is solved, in finest cells.
@@ -43,7 +42,12 @@ static uint8_t find_collider(const collider_job* job, uint32_t p, sn_solid_hit* 
       return NOTHING;
     }
     if (sn_solid_is_sheet(solid)) return find_sheet(job, p, before, now, hit);
-    if (sn_solid_enter(solid, start_outside(solid, before, h), now, hit)) return ENTERED;
+    sn_solid_hit again;
+    if (sn_solid_enter(solid, start_outside(solid, before, h), now, hit) &&
+        (!state->has_seen ||
+         sn_solid_enter(solid, start_outside(solid, point_seen(job, p), h), now, &again))) {
+      return ENTERED;
+    }
   }
   return sn_solid_nearest(solid, now, WATCH * h, hit) ? NEAR : NOTHING;
 }
@@ -67,6 +71,7 @@ static void place_contact(const collider_job* job, sn_vec3 start, const sn_solid
                           sn_contact* c) {
   const sn_obstacle_pose* pose = obstacle_of(job);
   set_plane(pose, hit, c);
+  c->by = hit->place;
   c->anchor = sn_obstacle_carry(pose, start);
   c->drift = sn_sub(c->anchor, start);
 }
@@ -101,18 +106,17 @@ static void follow_facet(const sn_contact_state* state, const double* u, sn_cont
   for (int i = 0; i < 3; ++i) c->weights[i] = weights[i];
 }
 
-// Where the straight way of a point enters a collider, if it does.
-static bool enters(const sn_contact_state* state, const sn_contact* c, sn_vec3 now,
+// Where a straight way enters a collider, if it does.
+static bool enters(const sn_contact_state* state, const sn_contact* c, sn_vec3 from, sn_vec3 to,
                    sn_solid_hit* hit) {
-  const sn_obstacle_pose* pose = &state->obstacles[c->partner];
-  sn_vec3 start = sn_obstacle_start(pose, sn_contact_start(state, c));
+  const sn_solid* solid = state->obstacles[c->partner].solid;
   double h = state->model->bodies[c->body].tree.cell;
-  return sn_solid_enter(pose->solid, start_outside(pose->solid, start, h), now, hit);
+  return sn_solid_enter(solid, start_outside(solid, from, h), to, hit);
 }
 
-// While a step is solved the plane stays below its point, on the side on which that came. After an entry
-// it is that of the entry until the nearest surface is the one that was entered, or until the way leads past
-// the collider.
+// While a step is solved the plane stays below its point, on the side on which that came: its way leads round the
+// collider from plane to plane. After an entry it is that of the entry until the nearest surface is the one that was
+// entered, or until the way leads past the collider.
 void sn_contacts_follow(const void* ctx, sn_contact* c, const double* u) {
   const sn_contact_state* state = ctx;
   const sn_obstacle_pose* pose = &state->obstacles[c->partner];
@@ -121,12 +125,14 @@ void sn_contacts_follow(const void* ctx, sn_contact* c, const double* u) {
   if (solid->kind == SN_SOLID_PLANE) return;
   if (c->on_facet && !c->entered) follow_facet(state, u, c);
   sn_vec3 place = sn_obstacle_place(pose, sn_contact_place(c, u));
+  sn_vec3 start = sn_obstacle_start(pose, sn_contact_start(state, c));
   if (!sn_solid_nearest(solid, place, INFINITY, &hit)) return;
   bool same_side = sn_dot(sn_obstacle_turn(pose, hit.normal), c->normal) >= SN_SAME_SIDE;
   bool outside = hit.distance > 0;
   if (!same_side || (c->entered && outside)) {
     if (sn_solid_is_sheet(solid)) return;
-    if (enters(state, c, place, &entry)) {
+    sn_vec3 from = c->entered ? start : sn_obstacle_place(pose, c->place);
+    if (enters(state, c, from, place, &entry)) {
       if (c->entered) set_plane(pose, &entry, c);
       return;
     }
@@ -134,25 +140,57 @@ void sn_contacts_follow(const void* ctx, sn_contact* c, const double* u) {
   }
   c->entered = false;
   set_plane(pose, &hit, c);
+  double h = state->model->bodies[c->body].tree.cell;
+  sn_vec3 above = sn_madd(hit.place, SN_ON_SKIN * h, hit.normal);
+  if (!enters(state, c, start, above, &entry)) c->by = hit.place;
 }
 
 // Skin between points: what comes in there, though no point does.
 
-static uint8_t find_facet(const collider_job* job, uint32_t f, double weights[3],
-                          sn_solid_hit* hit) {
+void sn_contacts_find_round(const collider_job* job, bool any) {
+  const sn_contact_state* state = job->state;
+  uint32_t first = job->model->contact.firsts[job->body];
+  for (uint32_t p = 0; p < job->model->contact.skins[job->body].count; ++p) {
+    state->round[p] = any && state->has_seen ? SN_ROUND_UNTOUCHED : SN_NOT_ROUND;
+  }
+  for (uint32_t i = 0; any && i < state->set.count; ++i) {
+    const sn_contact* c = &state->set.contacts[i];
+    bool of_job = c->body == job->body && c->partner == job->collider && !c->on_facet;
+    if (!of_job) continue;
+    bool above = !c->entered && sn_contact_gap(c, job->u) > -c->harden;
+    state->round[c->point - first] = above ? i + 1 : SN_NOT_ROUND;
+  }
+}
+
+sn_sweep_ways sn_contacts_facet_ways(const collider_job* job, uint32_t f) {
   const sn_contact_state* state = job->state;
   const sn_skin* skin = &job->model->contact.skins[job->body];
-  const sn_solid* solid = obstacle_of(job)->solid;
-  sn_vec3 from[3], to[3];
+  const sn_obstacle_pose* pose = obstacle_of(job);
+  sn_sweep_ways ways = {0};
   for (int i = 0; i < 3; ++i) {
     uint32_t p = skin->facets[3 * (size_t)f + i];
-    from[i] = sn_obstacle_start(obstacle_of(job), state->starts[job->body][p]);
-    to[i] = sn_obstacle_place(obstacle_of(job), sn_carried_place(&skin->points[p], job->u));
+    ways.from[i] = sn_obstacle_start(pose, state->starts[job->body][p]);
+    ways.to[i] = sn_obstacle_place(pose, sn_carried_place(&skin->points[p], job->u));
+    uint32_t round = state->round[p];
+    ways.round[i] = round != SN_NOT_ROUND;
+    if (!ways.round[i]) continue;
+    ways.by[i] =
+        round == SN_ROUND_UNTOUCHED ? point_seen(job, p) : state->set.contacts[round - 1].by;
   }
-  double h = skin->body->tree.cell, look = look_of(solid, h);
-  if (!sn_solid_sweep(solid, from, to, look, 0.5 * SN_SAG * h, NULL, NULL, weights)) return NOTHING;
-  sn_vec3 start = start_outside(solid, mix_corners(from, weights), h),
-          now = mix_corners(to, weights);
+  return ways;
+}
+
+static uint8_t find_facet(const collider_job* job, uint32_t f, double weights[3],
+                          sn_solid_hit* hit) {
+  const sn_solid* solid = obstacle_of(job)->solid;
+  double h = job->model->bodies[job->body].tree.cell, look = look_of(solid, h);
+  sn_sweep_ways ways = sn_contacts_facet_ways(job, f);
+  if (!sn_solid_sweep(solid, &ways, look, 0.5 * SN_SAG * h, NULL, NULL, weights)) return NOTHING;
+  sn_vec3 start = start_outside(solid, mix_corners(ways.from, weights), h),
+          now = mix_corners(ways.to, weights);
+  // What went round and is in a little in the end came in where it is.
+  bool round = ways.round[0] || ways.round[1] || ways.round[2];
+  if (round && sn_solid_nearest(solid, now, 0, hit) && hit->distance > -look) return NEAR;
   if (sn_solid_enter(solid, start, now, hit)) return ENTERED;
   return sn_solid_nearest(solid, now, WATCH * h, hit) ? NEAR : NOTHING;
 }
@@ -165,6 +203,13 @@ static void find_facets(void* ctx, size_t begin, size_t end) {
     job->found[f] =
         known ? NOTHING : find_facet(job, (uint32_t)f, job->state->spots[f], &job->hits[f]);
   }
+}
+
+// How deep in it a place of the step's start was.
+static double depth_of(const sn_obstacle_pose* pose, sn_vec3 start) {
+  sn_solid_hit hit;
+  bool inside = sn_solid_nearest(pose->solid, sn_obstacle_start(pose, start), 0, &hit);
+  return inside ? -hit.distance : 0;
 }
 
 static void add_facet_contact(const collider_job* job, uint32_t f) {
@@ -183,10 +228,11 @@ static void add_facet_contact(const collider_job* job, uint32_t f) {
   }
   c.sag = SN_SAG * skin->body->tree.cell;
   c.offset -= c.sag;
-  place_contact(job, sn_contact_place(&c, job->u_before), &job->hits[f], &c);
+  sn_vec3 start = sn_contact_place(&c, job->u_before);
+  place_contact(job, start, &job->hits[f], &c);
   c.entered = job->found[f] == ENTERED;
   const sn_facet_memory* memory = &state->facet_memory[c.point];
-  double depth = -sn_dot(c.normal, sn_sub(c.anchor, c.place)) - c.sag;
+  double depth = depth_of(obstacle_of(job), start) - c.sag;
   if (memory->partner == (uint64_t)job->collider + 1) {
     c.depth_before = (double)memory->depth;
     sn_contact_let_be(state, (double)memory->slack, &c);
@@ -199,6 +245,7 @@ static void add_facet_contact(const collider_job* job, uint32_t f) {
 static void find_facets_of(const collider_job* job, sn_pool* pool) {
   uint32_t facets = job->model->contact.skins[job->body].facet_count;
   if (obstacle_of(job)->solid->kind == SN_SOLID_PLANE) return;
+  sn_contacts_find_round(job, true);
   sn_parallel_for(pool, facets, 256, find_facets, (void*)job);
   for (uint32_t f = 0; f < facets; ++f) {
     if (job->found[f]) add_facet_contact(job, f);

@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "geometry/sweep.h"
 #include "math/vec.h"
 #include "scene/model.h"
 
@@ -67,8 +68,20 @@ typedef struct collider_job {
   uint8_t* found;      // 0, or how
 } collider_job;
 
+// How points may have gone round the collider, though a straight way leads through it: with a contact (its number + 1),
+// on whose plane they always were, or without one, by where they were seen. Unless `any` is false.
+#define SN_NOT_ROUND 0
+#define SN_ROUND_UNTOUCHED UINT32_MAX
+void sn_contacts_find_round(const collider_job* job, bool any);
+// The ways of a facet, in the frame of the collider.
+sn_sweep_ways sn_contacts_facet_ways(const collider_job* job, uint32_t facet);
+
 static inline const sn_obstacle_pose* obstacle_of(const collider_job* job) {
   return &job->state->obstacles[job->collider];
+}
+
+static inline sn_vec3 point_seen(const collider_job* job, uint32_t p) {
+  return sn_obstacle_place(obstacle_of(job), job->state->seen[job->body][p]);
 }
 
 // A way that starts a little inside, where springs let it be, starts on the surface instead.

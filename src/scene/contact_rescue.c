@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "base/timer.h"
-#include "geometry/sweep.h"
 #include "scene/contact_parts.h"
 
 // Depth, over that beyond which the force grows faster, at which a point has gone in too far to be left there; and
@@ -20,12 +19,25 @@ static bool leads_through(const collider_job* job, sn_vec3 from, sn_vec3 to, dou
   return end.distance < -most || sn_dot(end.normal, entry.normal) < SN_SAME_SIDE;
 }
 
+static bool lies_deep(const collider_job* job, sn_vec3 p, double most) {
+  sn_solid_hit hit;
+  return sn_solid_nearest(obstacle_of(job)->solid, p, 0, &hit) && hit.distance < -most;
+}
+
 static sn_vec3 point_before(const collider_job* job, uint32_t p) {
   return sn_obstacle_start(obstacle_of(job), job->state->starts[job->body][p]);
 }
 
 static sn_vec3 point_now(const collider_job* job, uint32_t p) {
   return sn_obstacle_place(obstacle_of(job), job->state->poses[job->body].places[p]);
+}
+
+static bool goes_through(const collider_job* job, uint32_t p, double most) {
+  uint32_t round = job->state->round[p];
+  sn_vec3 now = point_now(job, p);
+  if (round != SN_NOT_ROUND && round != SN_ROUND_UNTOUCHED) return lies_deep(job, now, most);
+  return leads_through(job, point_before(job, p), now, most) &&
+         (round == SN_NOT_ROUND || leads_through(job, point_seen(job, p), now, most));
 }
 
 static double too_deep(const collider_job* job) {
@@ -36,38 +48,34 @@ static void find_through(void* ctx, size_t begin, size_t end) {
   const collider_job* job = ctx;
   for (size_t i = begin; i < end; ++i) {
     uint32_t p = (uint32_t)i;
-    job->found[p] = leads_through(job, point_before(job, p), point_now(job, p), too_deep(job));
+    job->found[p] = goes_through(job, p, too_deep(job));
   }
 }
 
 typedef struct facet_way {
   const collider_job* job;
-  sn_vec3 from[3], to[3];
+  sn_sweep_ways ways;
   double most;
 } facet_way;
 
 static bool facet_leads_through(const void* ctx, const double weights[3]) {
   const facet_way* way = ctx;
-  return leads_through(way->job, mix_corners(way->from, weights), mix_corners(way->to, weights),
-                       way->most);
+  return leads_through(way->job, mix_corners(way->ways.from, weights),
+                       mix_corners(way->ways.to, weights), way->most);
 }
 
 static void find_facets_through(void* ctx, size_t begin, size_t end) {
   const collider_job* job = ctx;
-  const sn_skin* skin = &job->model->contact.skins[job->body];
   const sn_solid* solid = obstacle_of(job)->solid;
-  double h = skin->body->tree.cell, look = look_of(solid, h), weights[3];
+  double h = job->model->bodies[job->body].tree.cell, look = look_of(solid, h), weights[3];
   facet_way way = {.job = job, .most = too_deep(job) + SN_SAG * h};
   for (size_t f = begin; f < end; ++f) {
-    for (int i = 0; i < 3; ++i) {
-      way.from[i] = point_before(job, skin->facets[3 * f + i]);
-      way.to[i] = point_now(job, skin->facets[3 * f + i]);
-    }
+    way.ways = sn_contacts_facet_ways(job, (uint32_t)f);
     // Deep in it now and not before, or behind it.
     job->found[f] =
-        (sn_solid_deepest(solid, way.to, look, way.most, weights) &&
-         !sn_solid_deepest(solid, way.from, look, way.most, weights)) ||
-        sn_solid_sweep(solid, way.from, way.to, look, way.most, facet_leads_through, &way, weights);
+        (sn_solid_deepest(solid, way.ways.to, look, way.most, weights) &&
+         !sn_solid_deepest(solid, way.ways.from, look, way.most, weights)) ||
+        sn_solid_sweep(solid, &way.ways, look, way.most, facet_leads_through, &way, weights);
   }
 }
 
@@ -91,6 +99,8 @@ static uint32_t stick(const collider_job* job, uint32_t p, double* u) {
 static uint32_t stick_what_went_through(const collider_job* job, sn_pool* pool, double* u) {
   const sn_skin* skin = &job->model->contact.skins[job->body];
   uint32_t count = 0;
+  // Where some has to be carried along all straight ways count: what is left behind would be torn off.
+  sn_contacts_find_round(job, job->state->stuck_count == 0);
   sn_parallel_for(pool, skin->count, 256, find_through, (void*)job);
   for (uint32_t p = 0; p < skin->count; ++p) {
     if (job->found[p]) count += stick(job, p, u);

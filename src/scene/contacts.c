@@ -158,11 +158,13 @@ sn_status sn_contacts_create(const sn_model* model, sn_state* whole, sn_error* e
   uint32_t points = sn_contact_points(model), most = 0;
   SN_TRY(SN_ARENA_NEW(arena, model->body_count, &state->poses, err));
   SN_TRY(SN_ARENA_NEW(arena, model->body_count, &state->starts, err));
+  SN_TRY(SN_ARENA_NEW(arena, model->body_count, &state->seen, err));
   SN_TRY(SN_ARENA_NEW(arena, model->body_count, &state->tangled, err));
   for (uint32_t b = 0; b < model->body_count; ++b) {
     const sn_skin* skin = &model->contact.skins[b];
     SN_TRY(sn_skin_pose_create(skin, arena, &state->poses[b], err));
     SN_TRY(SN_ARENA_NEW(arena, skin->count, &state->starts[b], err));
+    SN_TRY(SN_ARENA_NEW(arena, skin->count, &state->seen[b], err));
     if (skin->count > most) most = skin->count;
     if (skin->facet_count > most) most = skin->facet_count;
   }
@@ -180,6 +182,7 @@ sn_status sn_contacts_create(const sn_model* model, sn_state* whole, sn_error* e
   SN_TRY(SN_ARENA_NEW(arena, model->unknown_count / 3, &state->stuck, err));
   SN_TRY(SN_ARENA_RAW(arena, most, &state->spots, err));
   SN_TRY(SN_ARENA_RAW(arena, most, &state->found, err));
+  SN_TRY(SN_ARENA_RAW(arena, most, &state->round, err));
   state->touches =
       (sn_skin_touch*)(void*)state->hits;  // colliders are done before flesh is looked at
   uint32_t room = points / 2 + LEAST_ROOM;
@@ -207,6 +210,7 @@ void sn_contacts_begin(const sn_model* model, sn_state* whole, double frames) {
   state->set.count = 0;
   state->set.epoch++;
   state->set.lost = 0;
+  state->has_seen = false;
 }
 
 typedef struct move_job {
@@ -257,7 +261,13 @@ uint32_t sn_contacts_find_more(const sn_model* model, sn_state* whole) {
   if (!model->contact.any) return 0;
   bool moved = has_moved(model, &whole->contact, whole->pool, whole->u);
   uint32_t deep = moved ? sn_contacts_find(model, whole, whole->u) : 0;
-  return deep + find_facets(model, whole, whole->u);
+  deep += find_facets(model, whole, whole->u);
+  sn_contact_state* state = &whole->contact;
+  for (uint32_t b = 0; b < model->body_count; ++b) {
+    sn_skin_points_update(&model->contact.skins[b], whole->pool, whole->u, state->seen[b]);
+  }
+  state->has_seen = true;
+  return deep;
 }
 
 uint32_t sn_contacts_find(const sn_model* model, sn_state* whole, const double* u) {
@@ -316,7 +326,7 @@ void sn_contacts_end(const sn_model* model, sn_state* whole) {
     remember(state, c, stretch, fmax(0, -gap));
   }
   state->report = sn_contact_set_report(&state->set, whole->u);
-  if (state->stuck_count > 0)
-    state->report.work = 0;  // forces of places that were set mean nothing
+  // Forces of places that were set mean nothing.
+  if (state->stuck_count > 0 || whole->still) state->report.work = 0;
   state->first = 0;
 }

@@ -36,8 +36,10 @@ typedef struct sn_facet_memory {
 typedef struct sn_contact_state {
   const sn_model* model;
   sn_contact_set set;
-  sn_skin_pose* poses;          // a body each
-  sn_vec3** starts;             // where its points were when the step began, a body each
+  sn_skin_pose* poses;  // a body each
+  sn_vec3** starts;     // where its points were when the step began, a body each
+  sn_vec3** seen;       // and where their ways were last looked at, once the step was solved
+  bool has_seen;        // they were
   sn_obstacle_pose* obstacles;  // (collider_count)
   uint64_t* known;  // which partners a point has a contact with already: a bit for each, folded
   uint64_t* known_facets;         // the same of facets
@@ -53,6 +55,7 @@ typedef struct sn_contact_state {
   double (*spots)[3];  // places of facets, by the weights of their corners
   sn_skin_touch* touches;
   uint8_t* found;
+  uint32_t* round;           // how a point may have gone round a collider (contact_parts.h)
   sn_contact_report report;  // of the last step
   double frames;             // that the step takes
   double spent;              // on finding and solving contacts in this frame, s

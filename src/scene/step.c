@@ -265,11 +265,17 @@ static void stand_still(const sn_model* model, sn_state* state) {
   const double* led = sn_pose_lead(model, state);
   if (led) sn_vector_copy(state->pool, count, led, state->u);
   state->still = true;
+  uint32_t contacts = state->contact.set.count, stuck = state->contact.stuck_count;
+  sn_contacts_begin(model, state,
+                    state->contact.frames);  // contacts tell of ways that it has not gone
   sn_contacts_rescue(model, state);
   state->still = !(elastic_energy(model, state, state->u) >= found);
   if (state->still) {
     restore_pressures(state);
+    sn_contacts_find(model, state, state->u);
   } else {
+    state->contact.set.count = contacts;
+    state->contact.stuck_count += stuck;
     sn_vector_copy(state->pool, count, kept, state->u);
   }
 }

@@ -56,16 +56,46 @@ static void the_deepest_place_is_found(void** unused) {
 static void a_ball_between_the_corners_is_seen_on_its_way(void** unused) {
   (void)unused;
   const sn_solid ball = {.kind = SN_SOLID_SPHERE, .radius = 0.05};
-  sn_vec3 from[3] = {{-1, -1, 0.4}, {1, -1, 0.4}, {0, 1, 0.4}}, to[3];
-  for (int i = 0; i < 3; ++i) to[i] = sn_sub(from[i], sn_v3(0, 0, 0.8));
+  sn_sweep_ways ways = {.from = {{-1, -1, 0.4}, {1, -1, 0.4}, {0, 1, 0.4}}};
   double w[3];
-  assert_false(sn_solid_deepest(&ball, from, 0.01, 0, w));
-  assert_false(sn_solid_deepest(&ball, to, 0.01, 0, w));
-  assert_true(sn_solid_sweep(&ball, from, to, 0.02, 0.01, NULL, NULL, w));
-  sn_vec3 place = place_at(from, w);
-  assert_true(hypot(place.x, place.y) < 0.05);
-  for (int i = 0; i < 3; ++i) to[i] = sn_add(from[i], sn_v3(0, 0, 0.8));
-  assert_false(sn_solid_sweep(&ball, from, to, 0.02, 0.01, NULL, NULL, w));
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < 3; ++i) {
+      ways.round[i] = round;
+      ways.by[i] = sn_sub(ways.from[i], sn_v3(0, 0, 0.4));
+      ways.to[i] = sn_sub(ways.from[i], sn_v3(0, 0, 0.8));
+    }
+    assert_false(sn_solid_deepest(&ball, ways.from, 0.01, 0, w));
+    assert_false(sn_solid_deepest(&ball, ways.to, 0.01, 0, w));
+    assert_true(sn_solid_sweep(&ball, &ways, 0.02, 0.01, NULL, NULL, w));
+    sn_vec3 place = place_at(ways.from, w);
+    assert_true(hypot(place.x, place.y) < 0.05);
+    for (int i = 0; i < 3; ++i) {
+      ways.by[i] = ways.from[i];
+      ways.to[i] = sn_add(ways.from[i], sn_v3(0, 0, 0.8));
+    }
+    assert_false(sn_solid_sweep(&ball, &ways, 0.02, 0.01, NULL, NULL, w));
+  }
+}
+
+// A small triangle that slides over a quarter or nearly half of a cylinder: the straight way leads through it.
+static void what_goes_round_does_not_come_in(void** unused) {
+  (void)unused;
+  const sn_solid rod = {
+      .kind = SN_SOLID_CAPSULE, .from = {0, 0, -1}, .to = {0, 0, 1}, .radius = 0.3};
+  for (int turn = 90; turn <= 170; turn += 40) {
+    sn_sweep_ways ways = {0};
+    for (int i = 0; i < 3; ++i) {
+      double lag = i == 2 ? 0.1 : 0, end = turn * (3.14159265358979 / 180);
+      double z = i == 1 ? 0.03 : 0;
+      ways.from[i] = sn_v3(0.301 * cos(lag), 0.301 * sin(lag), z);
+      ways.by[i] = sn_v3(0.3 * cos(lag + 0.5 * end), 0.3 * sin(lag + 0.5 * end), z);
+      ways.to[i] = sn_v3(0.301 * cos(lag + end), 0.301 * sin(lag + end), z);
+    }
+    double w[3];
+    assert_true(sn_solid_sweep(&rod, &ways, 0.02, 0.005, NULL, NULL, w));
+    for (int i = 0; i < 3; ++i) ways.round[i] = true;
+    assert_false(sn_solid_sweep(&rod, &ways, 0.02, 0.005, NULL, NULL, w));
+  }
 }
 
 static void planes_need_no_facets(void** unused) {
@@ -80,6 +110,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_deepest_place_is_found),
       cmocka_unit_test(a_ball_between_the_corners_is_seen_on_its_way),
+      cmocka_unit_test(what_goes_round_does_not_come_in),
       cmocka_unit_test(planes_need_no_facets),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
