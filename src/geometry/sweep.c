@@ -92,6 +92,17 @@ bool sn_solid_deepest(const sn_solid* solid, const sn_vec3 corners[3], double fi
   return true;
 }
 
+// Ways along the surface do not lead from one side to the opposite one: over less than a third of a circle the straight
+// one stays off the middle of a rod, and what goes through a plate does not go round it.
+#define OPPOSITE (-0.5)
+
+static bool leads_round(const sn_solid* solid, const sn_sweep_ways* w, int i) {
+  sn_solid_hit by, to;
+  return w->round[i] && sn_solid_nearest(solid, w->by[i], INFINITY, &by) &&
+         sn_solid_nearest(solid, w->to[i], INFINITY, &to) &&
+         sn_dot(by.normal, to.normal) > OPPOSITE;
+}
+
 static double length_of(const sn_sweep_ways* w, int i) {
   if (!w->round[i]) return sn_distance(w->from[i], w->to[i]);
   return sn_distance(w->from[i], w->by[i]) + sn_distance(w->by[i], w->to[i]);
@@ -110,12 +121,13 @@ static sn_vec3 place_on_way(const sn_solid* solid, const sn_sweep_ways* w, int i
   return sn_solid_nearest(solid, place, 0, &hit) ? hit.place : place;
 }
 
-bool sn_solid_sweep(const sn_solid* solid, const sn_sweep_ways* ways, double step, double depth,
+bool sn_solid_sweep(const sn_solid* solid, sn_sweep_ways* ways, double step, double depth,
                     sn_sweep_accept accept, const void* ctx, double weights[3]) {
   sn_box box = sn_solid_box(solid), before = box_of(ways->from), after = box_of(ways->to);
   sn_box way = {sn_min3(before.lo, after.lo), sn_max3(before.hi, after.hi)};
   if (solid->kind == SN_SOLID_PLANE || !boxes_meet(box, way)) return false;
   double longest = 0;
+  for (int i = 0; i < 3; ++i) ways->round[i] = leads_round(solid, ways, i);
   for (int i = 0; i < 3; ++i) longest = fmax(longest, length_of(ways, i));
   double wish = ceil(longest / step);
   int looks = wish < 1 ? 1 : wish > MOST_LOOKS ? MOST_LOOKS : (int)wish;

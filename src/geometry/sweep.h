@@ -19,9 +19,10 @@ typedef struct sn_sweep_ways {
 
 // The same for a triangle that moves: at the first time, of those that are looked at, at which there is such a place
 // that `accept` takes (NULL: any). Looks at the end, and before that as often as lets no corner go further than `step` in
-// between. What goes round cuts corners a little: on the way it must be deeper than `step` too.
+// between. What goes round cuts corners a little: on the way it must be deeper than `step` too. Ways to the opposite side are
+// straight, and `round` says so afterwards.
 typedef bool (*sn_sweep_accept)(const void* ctx, const double weights[3]);
-bool sn_solid_sweep(const sn_solid* solid, const sn_sweep_ways* ways, double step, double depth,
+bool sn_solid_sweep(const sn_solid* solid, sn_sweep_ways* ways, double step, double depth,
                     sn_sweep_accept accept, const void* ctx, double weights[3]);
 
 #endif

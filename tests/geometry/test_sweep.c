@@ -98,6 +98,22 @@ static void what_goes_round_does_not_come_in(void** unused) {
   }
 }
 
+// From the front of a plate to its back, by a place on the front: the surface that is nearest changes in the middle.
+static void what_goes_through_a_plate_does_not_go_round_it(void** unused) {
+  (void)unused;
+  const sn_solid plate = {.kind = SN_SOLID_BOX, .half = {0.5, 0.5, 0.02}};
+  sn_sweep_ways ways = {.round = {true, true, true}};
+  for (int i = 0; i < 3; ++i) {
+    double x = i == 1 ? 0.03 : 0, y = i == 2 ? 0.03 : 0;
+    ways.from[i] = sn_v3(x, y, 0.05);
+    ways.by[i] = sn_v3(x, y, 0.02);
+    ways.to[i] = sn_v3(x, y, -0.05);
+  }
+  double w[3];
+  assert_true(sn_solid_sweep(&plate, &ways, 0.01, 0.005, NULL, NULL, w));
+  assert_false(ways.round[0] || ways.round[1] || ways.round[2]);
+}
+
 static void planes_need_no_facets(void** unused) {
   (void)unused;
   const sn_solid plane = {.kind = SN_SOLID_PLANE, .normal = {0, 1, 0}};
@@ -111,6 +127,7 @@ int main(void) {
       cmocka_unit_test(the_deepest_place_is_found),
       cmocka_unit_test(a_ball_between_the_corners_is_seen_on_its_way),
       cmocka_unit_test(what_goes_round_does_not_come_in),
+      cmocka_unit_test(what_goes_through_a_plate_does_not_go_round_it),
       cmocka_unit_test(planes_need_no_facets),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
