@@ -121,9 +121,9 @@ typedef struct sn_study_opts {
   const double* load;
   bool weight;  ///< b is the weight of the bodies at 9.81 m/s2 along -y, and no load is given
   sn_macroblock_interface interface;  ///< with MACROBLOCK: what preconditions the interface
-  bool
-      blocks_smooth;  ///< with MULTIGRID in a scene with macroblocks: these smooth its finest level
-  double* solution;   ///< of K x = b, m (as `load`); may be NULL
+  /// With MULTIGRID in a scene with macroblocks: these smooth its finest level.
+  bool blocks_smooth;
+  double* solution;  ///< of K x = b, m (as `load`); may be NULL
   /// NULL, or a solution of K x = b, m: `watch` is called with |x - reference| / |reference|.
   const double* reference;
 } sn_study_opts;

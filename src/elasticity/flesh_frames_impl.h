@@ -144,16 +144,22 @@ static inline void store_narrow(sn_wide_d value, float* to) {
   memcpy(to, &narrow, sizeof narrow);
 }
 
+// F at the centre, with scale = 1 / (4 h).
+static inline void gradient_of(sn_wide_d s[3][8], sn_wide_d scale, sn_wide_d F[9]) {
+  for (int i = 0; i < 9; ++i) {
+    sn_wide_d d = scale * s[i / 3][1 << i % 3];
+    F[i] = i % 4 == 0 ? d + sn_wide_set_d(1) : d;
+  }
+}
+
 // The mean of J - 1 for linearise, in single precision, its gradient and the hourglass modes.
 static inline void store_mean_volume(const sn_flesh_work* work, size_t row, int lane,
                                      sn_wide_d s[3][8], sn_wide_d scale) {
-  sn_wide_d F[9], Q[6][3], one = sn_wide_set_d(1);
-  for (int i = 0; i < 9; ++i) {
-    sn_wide_d d = scale * s[i / 3][1 << i % 3];
-    F[i] = i % 4 == 0 ? d + one : d;
-  }
+  sn_wide_d F[9], Q[6][3];
+  gradient_of(s, scale, F);
   float* tangent = tangent_of(work, row) + lane;
-  store_narrow(mean_volume(F, s, scale, Q) - one, tangent + (SN_TANGENT_F + 9) * LANES);
+  store_narrow(mean_volume(F, s, scale, Q) - sn_wide_set_d(1),
+               tangent + (SN_TANGENT_F + 9) * LANES);
   if (!work->volume) return;
   float* volume = volume_of(work, row) + lane;
   for (int i = 0; i < 9; ++i) {

@@ -307,21 +307,16 @@ static void deform(const sn_flesh* flesh, sn_flesh_work* work, size_t chunk, con
   for (uint32_t packet = (uint32_t)chunk * SN_CHUNK_PACKETS; packet < chunk_end(flesh, chunk);
        ++packet) {
     for (int lane = 0; lane < LANES; lane += SN_LANES_d) {
-      sn_wide_d v[POINTS][3], s[3][8], h, one = sn_wide_set_d(1);
+      sn_wide_d v[POINTS][3], s[3][8], G[9], h;
       memcpy(&h, f->edges + (size_t)packet * LANES + lane, sizeof h);
       sn_wide_d scale = sn_wide_set_d(0.25) / h;
       load_lattice_d(f, packet, lane, &in, v, NULL);
       for (sn_family_row row = sn_family_first(f, packet); row.child < 8;
            row = sn_family_next(row)) {
         float* F = tangent_of(work, row.at) + SN_TANGENT_F * LANES + lane;
-        for (int i = 0; i < 3; ++i) {
-          to_modes_d(v + CHILD[row.child], i, s[i]);
-          for (int j = 0; j < 3; ++j) {
-            sn_wide_d d = scale * s[i][1 << j];
-            sn_quad_f narrow = __builtin_convertvector(i == j ? d + one : d, sn_quad_f);
-            memcpy(F + (3 * i + j) * LANES, &narrow, sizeof narrow);
-          }
-        }
+        for (int i = 0; i < 3; ++i) to_modes_d(v + CHILD[row.child], i, s[i]);
+        gradient_of(s, scale, G);
+        for (int i = 0; i < 9; ++i) store_narrow(G[i], F + i * LANES);
         if (flesh->form == SN_FORM_FRAMES) store_mean_volume(work, row.at, lane, s, scale);
         if (work->sharp) deform_cut_side(flesh, work, row.at, lane, h, s);
       }
@@ -357,11 +352,8 @@ static double measure_cell(const sn_flesh* flesh, size_t row, int lane, double h
 
 static void measure_side(const sn_flesh* flesh, size_t row, int lane, sn_wide_d h,
                          sn_wide_d s[3][8], sn_flesh_measure* sum) {
-  sn_wide_d F[9], Q[6][3], scale = sn_wide_set_d(0.25) / h, one = sn_wide_set_d(1), minor[3];
-  for (int i = 0; i < 9; ++i) {
-    sn_wide_d d = scale * s[i / 3][1 << i % 3];
-    F[i] = i % 4 == 0 ? d + one : d;
-  }
+  sn_wide_d F[9], Q[6][3], scale = sn_wide_set_d(0.25) / h, minor[3];
+  gradient_of(s, scale, F);
   cross_d(F + 3, F + 6, minor);
   sn_wide_d centre = dot3_d(F[0], F[1], F[2], minor[0], minor[1], minor[2]);
   sn_wide_d mean = mean_volume(F, s, scale, Q);
