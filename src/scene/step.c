@@ -102,8 +102,8 @@ static void begin_step(const sn_model* model, sn_state* state, double seconds) {
   sn_contacts_begin(model, state, seconds > 0 ? seconds * model->scene->fps : 1);
 }
 
-static double energy_at(sn_state* state, const double* u) {
-  return sn_problem_evaluate(&state->problem, state->pool, u, state->newton.gradient).energy;
+static sn_evaluation evaluate_at(sn_state* state, const double* u) {
+  return sn_problem_evaluate(&state->problem, state->pool, u, state->newton.gradient);
 }
 
 // Is much of a body inside out, far too large or far too small?
@@ -121,14 +121,14 @@ static bool is_ruined(const sn_model* model, const sn_state* state) {
 static void start_anew(const sn_model* model, sn_state* state) {
   const double* rest = sn_pose_rest(model, state);
   sn_contacts_find(model, state, rest);
-  if (energy_at(state, rest) < energy_at(state, state->u)) {
+  if (evaluate_at(state, rest).energy < evaluate_at(state, state->u).energy) {
     sn_vector_copy(state->pool, model->unknown_count, rest, state->u);
   }
 }
 
 // Where inertia alone would lead is a good place to start from, unless something is in the way; and so is
-// where bones alone would.
-static void choose_start(const sn_model* model, sn_state* state) {
+// where bones alone would. True if what is there is known, with its gradient.
+static bool choose_start(const sn_model* model, sn_state* state, sn_evaluation* there) {
   const double* guesses[2];
   int count = 0;
   if (state->tau > 0) guesses[count++] = sn_stride_guess(model, state);
@@ -136,16 +136,18 @@ static void choose_start(const sn_model* model, sn_state* state) {
   if (led) guesses[count++] = led;
   if (count == 0) sn_contacts_find(model, state, state->u);
   for (int k = 0; k < count; ++k) sn_contacts_find(model, state, guesses[k]);
-  double least = count > 0 ? energy_at(state, state->u) : 0;
+  double least = count > 0 ? evaluate_at(state, state->u).energy : 0;
   const double* best = NULL;
   for (int k = 0; k < count; ++k) {
-    double energy = energy_at(state, guesses[k]);
-    if (!(energy < least)) continue;
-    least = energy;
+    *there = evaluate_at(state, guesses[k]);
+    if (!(there->energy < least)) continue;
+    least = there->energy;
     best = guesses[k];
   }
   if (best) sn_vector_copy(state->pool, model->unknown_count, best, state->u);
-  if (state->tau == 0 && is_ruined(model, state)) start_anew(model, state);
+  if (state->tau > 0 || !is_ruined(model, state)) return best && best == guesses[count - 1];
+  start_anew(model, state);
+  return false;
 }
 
 // The largest share of a body's cells that is inside out; of all bodies, or of those with other laws than
@@ -195,9 +197,11 @@ static sn_status try_pose(const sn_model* model, sn_state* state, double time, d
   work.krylov += stats->newton;  // behind the steps of the poses before
   begin_step(model, state, seconds);
   SN_TRY(sn_pose_advance(model, state, time, err));  // bones, constraints, loads
-  choose_start(model, state);
+  sn_evaluation start;
+  bool known = choose_start(model, state, &start);
   for (int pass = 1;; ++pass) {
     bool tangled = is_tangled(model, state);
+    opts.start = known && pass == 1 && !tangled ? &start : NULL;
     sn_newton_result newton =
         tangled ? untangle(model, state, opts, &work)
                 : sn_newton_solve(&state->problem, state->pool, &opts, &work, state->u);

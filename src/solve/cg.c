@@ -50,7 +50,7 @@ sn_cg_result sn_cg_solve(const sn_problem* problem, sn_pool* pool, const sn_cg_o
   float *p = work->direction, *q = work->product, *z = work->preconditioned;
   sn_cg_result result = {0, 1.0, SN_CG_MAX};
   int weakened = 0;
-  double size = norm(&c, b), zr_before = 0;
+  double size = opts->size > 0 ? opts->size : norm(&c, b), zr_before = 0;
   sn_vector_fill(pool, c.n, 0, x);
   if (size == 0) return (sn_cg_result){0, 0.0, SN_CG_CONVERGED};
   sn_vector_narrow(pool, c.n, 1 / size, b, work->residual);  // r = b - K 0

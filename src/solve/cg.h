@@ -17,6 +17,7 @@ typedef enum sn_cg_stop {
 typedef struct sn_cg_opts {
   sn_hessian kind;
   const sn_preconditioner* preconditioner;  // NULL: none
+  double size;                              // |b|; 0: not known yet
   int max;
   double tolerance;   // of |b - K x| / |b|
   bool unverified;    // take the recursion's word for it

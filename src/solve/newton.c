@@ -60,6 +60,7 @@ typedef struct newton {
   double* u;
   sn_evaluation at_u, at_trial;
   double norm, forces;  // of the gradient at u, N, and over the forces in play
+  double pulled;        // the norm with pulls of what is foreseen
   double residual;      // that or what is wrong with volumes, whichever is larger
   double rough;         // of a gradient at which the exact Hessian was of no use, N
   double length;        // of the last step taken
@@ -72,15 +73,16 @@ static double dot(const newton* n, const double* x, const double* y) {
   return sn_vector_dot(n->pool, n->problem->unknown_count, x, y);
 }
 
-static double residual(newton* n) {
-  n->norm = sqrt(dot(n, n->work->gradient, n->work->gradient));
+static double norm(const newton* n) { return sqrt(dot(n, n->work->gradient, n->work->gradient)); }
+
+static void find_residual(newton* n) {
+  n->norm = n->pulled = norm(n);
   n->forces = n->norm == 0 ? 0 : n->norm / (n->at_u.forces + n->problem->force_scale);
   n->residual = n->forces;
   if (n->problem->mixed) {
     double gap = sn_pressures_find_gap(n->problem, n->pool, n->work->minres.gap);
     n->residual = fmax(n->residual, gap / GAP_TOLERANCE);
   }
-  return n->residual;
 }
 
 sn_cg_result sn_newton_solve_linear(const sn_problem* problem, sn_pool* pool, sn_krylov krylov,
@@ -104,8 +106,7 @@ sn_cg_result sn_newton_solve_linear(const sn_problem* problem, sn_pool* pool, sn
 // what is foreseen; they are no measure of how well the rest is to be solved.
 static bool solve_with(newton* n, sn_hessian kind, int* iterations) {
   sn_newton_work* work = n->work;
-  double norm = sqrt(dot(n, work->gradient, work->gradient));
-  double share = norm > n->norm ? n->norm / norm : 1;
+  double share = n->pulled > n->norm ? n->norm / n->pulled : 1;
   double tolerance = n->opts->krylov_tolerance;
   if (n->residual > NEAR_BALANCE) tolerance = fmin(ROUGHLY * tolerance, 0.5);
   bool mixed = n->problem->mixed && !n->holding;
@@ -114,6 +115,7 @@ static bool solve_with(newton* n, sn_hessian kind, int* iterations) {
   sn_cg_opts opts = {
       .kind = kind,
       .preconditioner = n->opts->preconditioner,
+      .size = n->pulled,
       .max = n->opts->krylov_max,
       .tolerance = n->care * share * tolerance,
       // The next gradient tells; but a little of a kept pressure left is a lot of force.
@@ -131,8 +133,7 @@ static double try_step(newton* n, double t) {
   sn_newton_work* work = n->work;
   n->length = t;
   size_t count = n->problem->unknown_count;
-  sn_vector_copy(n->pool, count, n->u, work->trial);
-  sn_vector_add(n->pool, count, -t, work->step, work->trial);
+  sn_vector_sum(n->pool, count, n->u, -t, work->step, work->trial);
   n->at_trial = sn_problem_evaluate(n->problem, n->pool, work->trial, work->trial_gradient);
   return n->at_trial.energy;
 }
@@ -204,8 +205,17 @@ static bool take_step(newton* n) {
   return true;
 }
 
+// May anything be run into? Then curvature comes and goes with what touches.
+static bool can_touch(const sn_problem* problem) {
+  for (int t = 0; t < problem->term_count; ++t) {
+    if (problem->terms[t].ops->foresee) return true;
+  }
+  return false;
+}
+
 // A step that runs into what its model did not know is found again with that known.
 static bool foresee(newton* n) {
+  if (!can_touch(n->problem)) return false;
   sn_newton_work* work = n->work;
   const sn_preconditioner* m = n->opts->preconditioner;
   double promised = 0.5 * dot(n, work->gradient, work->step);
@@ -213,6 +223,7 @@ static bool foresee(newton* n) {
                           work->gradient)) {
     return false;
   }
+  n->pulled = norm(n);
   if (m) m->update(m->ctx, n->pool, SN_FIT_SPRINGS);
   return true;
 }
@@ -222,15 +233,8 @@ static bool find_step(newton* n, sn_hessian kind, int* iterations) {
   bool definite = solve_with(n, kind, iterations);
   for (int k = 0; k < MOST_FORESEEN && foresee(n); ++k) definite = solve_with(n, kind, iterations);
   sn_problem_foresee(n->problem, n->pool, n->u, NULL, 0, work->gradient);
+  n->pulled = n->norm;
   return definite;
-}
-
-// May anything be run into? Then curvature comes and goes with what touches.
-static bool can_touch(const sn_problem* problem) {
-  for (int t = 0; t < problem->term_count; ++t) {
-    if (problem->terms[t].ops->foresee) return true;
-  }
-  return false;
 }
 
 // A step with all kinds of Hessian that may serve.
@@ -298,10 +302,11 @@ sn_newton_result sn_newton_solve(const sn_problem* problem, sn_pool* pool,
   n.part.pressure_space_count = 0;
   n.part.pressure_count = 0;
   sn_newton_result result = {.stop = SN_NEWTON_MAX};
-  n.at_u = sn_problem_evaluate(problem, pool, u, work->gradient);
+  n.at_u = opts->start ? *opts->start : sn_problem_evaluate(problem, pool, u, work->gradient);
+  find_residual(&n);
   sn_problem_sharpen(problem, opts->sharp);
   for (;;) {
-    result.residual = residual(&n);
+    result.residual = n.residual;
     result.energy = n.at_u.energy;
     if (result.residual <= opts->tolerance) {
       result.stop = SN_NEWTON_CONVERGED;
@@ -315,11 +320,12 @@ sn_newton_result sn_newton_solve(const sn_problem* problem, sn_pool* pool,
       break;
     }
     result.steps++;
-    residual(&n);
+    find_residual(&n);
     if (result.steps > 1 && n.norm > SLOW * before) sn_problem_sharpen(problem, true);
     // Far from balance what would be brought up to date is far off itself.
     if (n.residual < NEAR_BALANCE && sn_problem_refresh(problem, pool, u)) {
       n.at_u = sn_problem_evaluate(problem, pool, u, work->gradient);
+      find_residual(&n);
     }
   }
   return result;

@@ -23,6 +23,8 @@ typedef struct sn_newton_opts {
   const sn_preconditioner* preconditioner;  // NULL: none
   sn_krylov krylov;
   bool sharp;  // exact products from the first step on
+  // What is at u, with its gradient in the work; NULL: not known yet.
+  const sn_evaluation* start;
 } sn_newton_opts;
 
 typedef enum sn_newton_stop {

@@ -43,6 +43,11 @@ static void add(void* ctx, size_t begin, size_t end) {
   for (size_t i = begin; i < end; ++i) job->y[i] += job->a * job->x[i];
 }
 
+static void sum(void* ctx, size_t begin, size_t end) {
+  const vector_job* job = ctx;
+  for (size_t i = begin; i < end; ++i) job->y[i] = job->x[i] + job->a * job->d[i];
+}
+
 static void add_f(void* ctx, size_t begin, size_t end) {
   const vector_job* job = ctx;
   for (size_t i = begin; i < end; ++i) job->y[i] += job->a * (double)job->xf[i];
@@ -156,6 +161,11 @@ void sn_vector_scale(sn_pool* pool, size_t n, double a, double* y) {
 void sn_vector_add(sn_pool* pool, size_t n, double a, const double* x, double* y) {
   vector_job job = {.a = a, .x = x, .y = y};
   sn_parallel_for(pool, n, MIN_BLOCK, add, &job);
+}
+
+void sn_vector_sum(sn_pool* pool, size_t n, const double* x, double a, const double* y, double* z) {
+  vector_job job = {.a = a, .x = x, .d = y, .y = z};
+  sn_parallel_for(pool, n, MIN_BLOCK, sum, &job);
 }
 
 void sn_vector_add_f(sn_pool* pool, size_t n, double a, const float* x, double* y) {

@@ -15,6 +15,8 @@ void sn_vector_scale(sn_pool* pool, size_t n, double a, double* y);
 // y += a x
 void sn_vector_add(sn_pool* pool, size_t n, double a, const double* x, double* y);
 void sn_vector_add_f(sn_pool* pool, size_t n, double a, const float* x, double* y);
+// z = x + a y
+void sn_vector_sum(sn_pool* pool, size_t n, const double* x, double a, const double* y, double* z);
 // x += a p,  r -= a q; returns r.r
 double sn_vector_advance(sn_pool* pool, size_t n, double a, const float* p, const float* q,
                          double* x, float* r);

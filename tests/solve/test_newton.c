@@ -254,6 +254,22 @@ static void a_start_at_the_minimiser_takes_no_step(void** unused) {
   solver_end(&c.s);
 }
 
+static void a_start_that_is_known_gives_the_same_bits(void** unused) {
+  (void)unused;
+  valley_case c, known;
+  fill_valleys(&c, 5);
+  fill_valleys(&known, 5);
+  sn_newton_result expected = solve_valleys(&c, 500, 1e-11);
+  sn_evaluation start = sn_problem_evaluate(&known.problem, NULL, known.u, known.s.work.gradient);
+  sn_newton_opts opts = options(500, 1e-11, 100, 1e-10, &known.s.diagonal);
+  opts.start = &start;
+  sn_newton_result result = sn_newton_solve(&known.problem, NULL, &opts, &known.s.work, known.u);
+  assert_int_equal(result.steps, expected.steps);
+  assert_memory_equal(known.u, c.u, sizeof c.u);
+  solver_end(&c.s);
+  solver_end(&known.s);
+}
+
 static double lying_evaluate(const sn_term* term, sn_pool* pool, const double* u, double* g,
                              double* forces) {
   double true_gradient[MOST_UNKNOWNS] = {0};
@@ -432,6 +448,7 @@ int main(void) {
       cmocka_unit_test(held_nodes_stay),
       cmocka_unit_test(running_out_of_steps_is_reported),
       cmocka_unit_test(a_start_at_the_minimiser_takes_no_step),
+      cmocka_unit_test(a_start_that_is_known_gives_the_same_bits),
       cmocka_unit_test(a_way_that_only_leads_up_is_reported_as_stalled),
       cmocka_unit_test(loads_without_stiffness_stretch_a_chain),
       cmocka_unit_test(loads_on_nothing_never_come_to_rest_and_stay_finite),

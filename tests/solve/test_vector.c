@@ -113,6 +113,9 @@ static void sums_multiples_and_quotients_are_made_item_by_item(void** unused) {
     for (size_t i = 0; i < COUNTS[c]; ++i) expected[i] = 1.3 * x[i] + 0.7 * expected[i];
     sn_vector_combine(pool, COUNTS[c], 1.3, x, 0.7, y);
     assert_expected(COUNTS[c]);
+    for (size_t i = 0; i < COUNTS[c]; ++i) expected[i] = x[i] + 0.6 * d[i];
+    sn_vector_sum(pool, COUNTS[c], x, 0.6, d, y);
+    assert_expected(COUNTS[c]);
     for (size_t i = 0; i < COUNTS[c]; ++i) expected[i] *= -0.1;
     sn_vector_scale(pool, COUNTS[c], -0.1, y);
     assert_expected(COUNTS[c]);
