@@ -133,12 +133,11 @@ static double evaluate_cut(const sn_flesh* flesh, uint32_t number, const sn_mate
   sn_wide_d w, sum = sn_wide_set_d(0), share = sum;
   memset(g, 0, sizeof(double[3][8]));
   for (int q = 0; q < cell.count; ++q) {
-    sn_wide_d F[9];
     memcpy(&w, cell.groups[q].weights, sizeof w);
-    gradient_at_points(&cell.groups[q], s, 0.25 / h, F);
-    for (int i = 0; i < 9; i += 4) F[i] += sn_wide_set_d(1);
+    gradient_at_points(&cell.groups[q], s, 0.25 / h, frames[q].F);
+    for (int i = 0; i < 9; i += 4) frames[q].F[i] += sn_wide_set_d(1);
     for (int i = 0; i < 9; ++i) frames[q].V[i] = sn_wide_set_d(i % 4 == 0);
-    find_frames_d(F, frames[q].U, frames[q].s, frames[q].V);
+    find_frames_of_d(1, &frames[q]);
     sum += w * measure_at_points(kind, frames[q].s);
     share += w;
   }
@@ -278,13 +277,13 @@ static void linearise_cut(const sn_flesh* flesh, sn_flesh_work* work, uint32_t n
   frames_d frames[MOST_GROUPS];
   sn_wide_d sum = sn_wide_set_d(0), share = sum;
   for (int q = 0; q < cell.count; ++q) {
-    sn_wide_d w, F[9];
+    sn_wide_d w;
     memcpy(&w, cell.groups[q].weights, sizeof w);
     for (int i = 0; i < 9; ++i) {
-      F[i] = sn_wide_load_d(t[q].U[i]);
+      frames[q].F[i] = sn_wide_load_d(t[q].U[i]);
       frames[q].V[i] = sn_wide_set_d(i % 4 == 0);
     }
-    find_frames_d(F, frames[q].U, frames[q].s, frames[q].V);
+    find_frames_of_d(1, &frames[q]);
     sum += w * measure_at_points(kind, frames[q].s);
     share += w;
   }

@@ -6,10 +6,6 @@
 // exact for trilinear cells, with the columns c of F at the centre and a = s / (4 h) of the hourglass
 // modes. With P in units of h / 16, dE/ds of the linear modes is 4 h P and the energy 16 h^2 W.
 
-typedef struct frames_d {
-  sn_wide_d U[9], s[3], V[9];
-} frames_d;
-
 static inline const uint8_t* kinds_of(const sn_flesh_work* work, size_t row, int lane) {
   if (!work->kinds || work->eased) return NULL;
   return work->kinds + row * LANES + lane;
@@ -17,14 +13,15 @@ static inline const uint8_t* kinds_of(const sn_flesh_work* work, size_t row, int
 
 // Frames of one child of all eight lanes: found in single precision and made exact in double.
 static inline void find_both_frames(sn_wide_d F[2][9], frames_d frames[2]) {
-  sn_wide_f narrow[9], turn[9], sigma[3], V[9];
+  sn_wide_f narrow[9], turn[9], V[9];
   make_narrow(F, narrow);
-  decompose_f(narrow, turn, sigma, V);
+  decompose_f(narrow, turn, V);
   for (int side = 0; side < 2; ++side) {
     for (int i = 0; i < 9; ++i) frames[side].V[i] = half_of(&V[i], side * SN_LANES_d);
     orthonormalise_d(frames[side].V);
-    find_frames_d(F[side], frames[side].U, frames[side].s, frames[side].V);
+    memcpy(frames[side].F, F[side], sizeof frames[side].F);
   }
+  find_frames_of_d(2, frames);
 }
 
 // Jm and its gradient by the linear modes (columns 0..2) and the hourglass modes 3, 5, 6 (3..5).
@@ -280,26 +277,27 @@ static inline void finish_volume(const sn_wide_f F[9], const sn_wide_f U[9], con
   *(sn_wide_f*)(volume + SN_VOLUME_FACTOR * LANES) = law->factor;
 }
 
-static inline void linearise_framed(const sn_flesh* flesh, sn_flesh_work* work, size_t row) {
+static void linearise_cut_cells(const sn_flesh* flesh, sn_flesh_work* work, size_t row);
+
+static inline void linearise_framed(const sn_flesh* flesh, sn_flesh_work* work, size_t row,
+                                    const frames_f* frames) {
   float* tangent = tangent_of(work, row);
-  sn_wide_f F[SN_TANGENT_GRADIENTS], U[9], s[3], V[9], ab[2];
+  sn_wide_f ab[2], volume = sn_wide_load_f(tangent + (SN_TANGENT_F + 9) * LANES);
   law_pair law;
-  load_tangent_f(tangent, 0, SN_TANGENT_F, SN_TANGENT_GRADIENTS, F);
   load_tangent_f(tangent, 0, SN_TANGENT_MATERIAL, 2, ab);
-  for (int i = 0; i < 9; ++i) V[i] = sn_wide_set_f(i % 4 == 0);
-  find_frames_f(F, U, s, V);
   beyond_f beyond = {{0}, {0}};
   if (work->pressure) {
     beyond.held = sn_wide_set_f((float)work->stiffening) * pressure_of(work, row);
   } else if (work->kept) {
     beyond.kept = sn_wide_load_f(kept_of(work, row));
   }
-  law_of_kinds(flesh, kinds_of(work, row, 0), ab, &beyond, s, F[9], &law);
-  if (work->volume) finish_volume(F, U, V, &law, volume_of(work, row));
+  law_of_kinds(flesh, kinds_of(work, row, 0), ab, &beyond, frames->s, volume, &law);
+  if (work->volume) finish_volume(frames->F, frames->U, frames->V, &law, volume_of(work, row));
   for (int i = 0; i < 9; ++i) {
-    *(sn_wide_f*)(tangent + (SN_TANGENT_U + i) * LANES) = U[i];
-    *(sn_wide_f*)(tangent + (SN_TANGENT_V + i) * LANES) = V[i];
+    *(sn_wide_f*)(tangent + (SN_TANGENT_U + i) * LANES) = frames->U[i];
+    *(sn_wide_f*)(tangent + (SN_TANGENT_V + i) * LANES) = frames->V[i];
   }
   if (work->exact) store_framed(&law.exact, exact_of(work, row));
   store_framed(&law.definite, tangent + SN_TANGENT_FRAMED * LANES);
+  if (work->sharp) linearise_cut_cells(flesh, work, row);
 }

@@ -105,8 +105,8 @@ static inline void find_rotation_f(const sn_wide_f F[9], sn_wide_f R[9]) {
     good |= step.best & (step.size < sn_wide_set_f(1e-5f));
   }
   if (!sn_mask_any_f(~good)) return;
-  sn_wide_f exact[9], sigma[3], V[9];
-  decompose_f(F, exact, sigma, V);
+  sn_wide_f exact[9], V[9];
+  decompose_f(F, exact, V);
   for (int i = 0; i < 9; ++i) R[i] = sn_wide_select_f(good, R[i], exact[i]);
 }
 
@@ -121,8 +121,8 @@ static inline void refine_rotation(const sn_wide_d F[9], sn_wide_d R[9]) {
   sn_wide_d second = turn_to_polar_d(F, ~good, R).size;
   good |= (first < sn_wide_set_d(1e-8)) & (second < sn_wide_set_d(1e-16));
   if (!sn_mask_any_d(~good)) return;
-  sn_wide_d exact[9], sigma[3], V[9];
-  decompose_d(F, exact, sigma, V);
+  sn_wide_d exact[9], V[9];
+  decompose_d(F, exact, V);
   for (int i = 0; i < 9; ++i) R[i] = sn_wide_select_d(good, R[i], exact[i]);
 }
 
@@ -430,45 +430,60 @@ static inline void store_rotation(const sn_wide_f R[9], float* out) {
 }
 
 // In units of h / 16: mu is a / 2, lambda is b.
-static void linearise_R(const sn_flesh* flesh, sn_flesh_work* work, size_t chunk) {
-  sn_wide_f zero = sn_wide_set_f(0), one = sn_wide_set_f(1);
-  const uint32_t* rows = flesh->families->rows;
-  for (size_t row = rows[chunk * SN_CHUNK_PACKETS]; row < rows[chunk_end(flesh, chunk)]; ++row) {
-    float* tangent = tangent_of(work, row);
-    sn_wide_f F[9], R[9], s[3], V[9], ab[2], exact[3], definite[3];
-    load_tangent_f(tangent, 0, SN_TANGENT_F, 9, F);
-    load_tangent_f(tangent, 0, SN_TANGENT_MATERIAL, 2, ab);
-    sn_wide_f held = zero;  // pressure that is not b times the trace
-    if (work->pressure) {
-      held = sn_wide_set_f((float)work->stiffening) * pressure_of(work, row);
-    } else if (work->kept) {
-      ab[1] += sn_wide_load_f(kept_of(work, row));
-    }
-    decompose_f(F, R, s, V);
-    sn_wide_f mu = sn_wide_set_f(0.5f) * ab[0];
-    sn_wide_f above = ab[1] * ((s[0] - one) + (s[1] - one) + (s[2] - one)) + held - (mu + mu);
-    sn_wide_f least = sn_wide_set_f((float)SN_ROTATION_FLOOR) * s[0] + sn_wide_set_f(1e-12f);
-    for (int k = 0; k < 3; ++k) {
-      sn_wide_f sum = s[(k + 1) % 3] + s[(k + 2) % 3];
-      exact[k] = above / sn_wide_select_f(sum > least, sum, least);
-      definite[k] = sn_wide_select_f(exact[k] < zero - mu, zero - mu, exact[k]);
-    }
-    store_rotation(R, tangent + SN_TANGENT_TURN * LANES);
-    from_frame(definite, V, tangent + SN_TANGENT_L * LANES);
-    if (work->exact) {
-      from_frame(exact, V, exact_of(work, row));
-    }
+static inline void linearise_corotated(const sn_flesh* flesh, sn_flesh_work* work, size_t row,
+                                       const frames_f* frames) {
+  (void)flesh;
+  sn_wide_f zero = sn_wide_set_f(0), one = sn_wide_set_f(1), R[9], ab[2], exact[3], definite[3];
+  const sn_wide_f* s = frames->s;
+  float* tangent = tangent_of(work, row);
+  load_tangent_f(tangent, 0, SN_TANGENT_MATERIAL, 2, ab);
+  sn_wide_f held = zero;  // pressure that is not b times the trace
+  if (work->pressure) {
+    held = sn_wide_set_f((float)work->stiffening) * pressure_of(work, row);
+  } else if (work->kept) {
+    ab[1] += sn_wide_load_f(kept_of(work, row));
   }
+  sn_wide_f mu = sn_wide_set_f(0.5f) * ab[0];
+  sn_wide_f above = ab[1] * ((s[0] - one) + (s[1] - one) + (s[2] - one)) + held - (mu + mu);
+  sn_wide_f least = sn_wide_set_f((float)SN_ROTATION_FLOOR) * s[0] + sn_wide_set_f(1e-12f);
+  for (int k = 0; k < 3; ++k) {
+    sn_wide_f sum = s[(k + 1) % 3] + s[(k + 2) % 3];
+    exact[k] = above / sn_wide_select_f(sum > least, sum, least);
+    definite[k] = sn_wide_select_f(exact[k] < zero - mu, zero - mu, exact[k]);
+  }
+  times_transposed_f(frames->U, frames->V, R);
+  store_rotation(R, tangent + SN_TANGENT_TURN * LANES);
+  from_frame(definite, frames->V, tangent + SN_TANGENT_L * LANES);
+  if (work->exact) from_frame(exact, frames->V, exact_of(work, row));
 }
 
 #include "elasticity/flesh_matrices_impl.h"
 
-static void linearise_UV(const sn_flesh* flesh, sn_flesh_work* work, size_t chunk) {
+// Two rows at a time, in whose frames `finish` forms the tangents. Behind an odd one that comes last it is taken again.
+__attribute__((always_inline)) static inline void linearise_rows(
+    const sn_flesh* flesh, sn_flesh_work* work, size_t chunk,
+    void (*finish)(const sn_flesh*, sn_flesh_work*, size_t, const frames_f*)) {
   const uint32_t* rows = flesh->families->rows;
-  for (size_t row = rows[chunk * SN_CHUNK_PACKETS]; row < rows[chunk_end(flesh, chunk)]; ++row) {
-    linearise_framed(flesh, work, row);
-    if (work->sharp) linearise_cut_cells(flesh, work, row);
+  size_t end = rows[chunk_end(flesh, chunk)];
+  for (size_t row = rows[chunk * SN_CHUNK_PACKETS]; row < end; row += 2) {
+    size_t pair[2] = {row, row + 1 < end ? row + 1 : row};
+    frames_f frames[2];
+    for (int n = 0; n < 2; ++n) {
+      load_tangent_f(tangent_of(work, pair[n]), 0, SN_TANGENT_F, 9, frames[n].F);
+      for (int i = 0; i < 9; ++i) frames[n].V[i] = sn_wide_set_f(i % 4 == 0);
+    }
+    find_frames_of_f(2, frames);
+    for (int n = 0; n < 2 && (n == 0 || pair[1] > row); ++n) {
+      finish(flesh, work, pair[n], &frames[n]);
+    }
   }
+}
+
+static void linearise_R(const sn_flesh* flesh, sn_flesh_work* work, size_t chunk) {
+  linearise_rows(flesh, work, chunk, linearise_corotated);
+}
+static void linearise_UV(const sn_flesh* flesh, sn_flesh_work* work, size_t chunk) {
+  linearise_rows(flesh, work, chunk, linearise_framed);
   if (work->sharp && work->matrices) keep_matrices(flesh, work, chunk);
 }
 

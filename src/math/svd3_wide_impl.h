@@ -60,40 +60,13 @@ static inline void SN_P(sort_columns)(WIDE B[9], WIDE V[9], int p, int q) {
   }
 }
 
-// One lane by the plain decomposition.
-static void SN_P(find_frames_of_lane)(const WIDE F[9], int lane, WIDE U[9], WIDE s[3], WIDE V[9]) {
-  SN_REAL f[9], u[9], sigma[3], v[9];
-  for (int i = 0; i < 9; ++i) f[i] = F[i][lane];
-  SN_P(sn_svd3)(f, u, sigma, v);
-  for (int i = 0; i < 9; ++i) {
-    U[i][lane] = u[i];
-    V[i][lane] = v[i];
-  }
-  for (int i = 0; i < 3; ++i) s[i][lane] = sigma[i];
-}
-
-// `V` comes in as a rotation to start from, the nearer the better.
-static inline void SN_P(find_frames)(const WIDE F[9], WIDE U[9], WIDE s[3], WIDE V[9]) {
+// U: the directions of the first two columns of B = U diag(s), and their cross product. Which lanes are close to
+// singular?
+static inline MASK SN_P(finish_frames)(const WIDE B[9], WIDE U[9], WIDE s[3]) {
   // Outside these bounds squares might vanish or overflow; between the columns' lengths, cancel.
   const SN_REAL low = sizeof(SN_REAL) == sizeof(double) ? (SN_REAL)1e-100 : (SN_REAL)1e-12;
   const SN_REAL flat = sizeof(SN_REAL) == sizeof(double) ? (SN_REAL)1e-26 : (SN_REAL)1e-10;
-  WIDE B[9], one = SET(1);
-  for (int i = 0; i < 3; ++i) {
-    for (int j = 0; j < 3; ++j) {
-      B[3 * i + j] = SN_P(dot3)(F[3 * i], F[3 * i + 1], F[3 * i + 2], V[j], V[3 + j], V[6 + j]);
-    }
-  }
-  for (int sweep = 0; sweep < 16; ++sweep) {
-    MASK turned = SN_P(make_orthogonal)(B, V, 0, 1);
-    turned |= SN_P(make_orthogonal)(B, V, 0, 2);
-    turned |= SN_P(make_orthogonal)(B, V, 1, 2);
-    if (!SN_P(sn_mask_any)(turned)) break;
-  }
-  SN_P(sort_columns)(B, V, 0, 1);
-  SN_P(sort_columns)(B, V, 0, 2);
-  SN_P(sort_columns)(B, V, 1, 2);
-
-  // U: the first two columns' directions, and their cross product.
+  WIDE one = SET(1);
   WIDE square0 = SN_P(columns_dot)(B, 0, 0), square1 = SN_P(columns_dot)(B, 1, 1);
   MASK usual = (square1 > SET(flat) * square0) & (square0 > SET(low) * SET(low)) &
                (square0 < SET(1 / low) * SET(1 / low));
@@ -109,20 +82,65 @@ static inline void SN_P(find_frames)(const WIDE F[9], WIDE U[9], WIDE s[3], WIDE
     U[3 * i + 2] = FMA(U[j], U[k + 1], -(U[k] * U[j + 1]));
   }
   s[2] = SN_P(dot3)(U[2], U[5], U[8], B[2], B[5], B[8]);
-  if (!SN_P(sn_mask_any)(~usual)) return;
-  for (int lane = 0; lane < SN_P(SN_LANES); ++lane) {
-    if (!usual[lane]) SN_P(find_frames_of_lane)(F, lane, U, s, V);
+  return ~usual;
+}
+
+typedef struct SN_P(frames) {
+  WIDE F[9], U[9], s[3], V[9];
+} SN_P(frames);
+
+// One lane by the plain decomposition.
+static void SN_P(find_frames_of_lane)(int lane, SN_P(frames) * frames) {
+  SN_REAL f[9], u[9], sigma[3], v[9];
+  for (int i = 0; i < 9; ++i) f[i] = frames->F[i][lane];
+  SN_P(sn_svd3)(f, u, sigma, v);
+  for (int i = 0; i < 9; ++i) {
+    frames->U[i][lane] = u[i];
+    frames->V[i][lane] = v[i];
+  }
+  for (int i = 0; i < 3; ++i) frames->s[i][lane] = sigma[i];
+}
+
+// Of one or two sets of lanes: each rotation waits for the one before, and meanwhile the other set is turned. `V`
+// comes in as a rotation to start from, the nearer the better.
+__attribute__((always_inline)) static inline void SN_P(find_frames_of)(int count,
+                                                                       SN_P(frames) * frames) {
+  WIDE B[2][9];
+  for (int n = 0; n < count; ++n) {
+    for (int i = 0; i < 9; ++i) {
+      const WIDE *row = frames[n].F + i / 3 * 3, *column = frames[n].V + i % 3;
+      B[n][i] = SN_P(dot3)(row[0], row[1], row[2], column[0], column[3], column[6]);
+    }
+  }
+  for (int sweep = 0; sweep < 16; ++sweep) {
+    MASK turned = {0};
+    for (int n = 0; n < count; ++n) turned |= SN_P(make_orthogonal)(B[n], frames[n].V, 0, 1);
+    for (int n = 0; n < count; ++n) turned |= SN_P(make_orthogonal)(B[n], frames[n].V, 0, 2);
+    for (int n = 0; n < count; ++n) turned |= SN_P(make_orthogonal)(B[n], frames[n].V, 1, 2);
+    if (!SN_P(sn_mask_any)(turned)) break;
+  }
+  for (int n = 0; n < count; ++n) {
+    SN_P(sort_columns)(B[n], frames[n].V, 0, 1);
+    SN_P(sort_columns)(B[n], frames[n].V, 0, 2);
+    SN_P(sort_columns)(B[n], frames[n].V, 1, 2);
+    MASK singular = SN_P(finish_frames)(B[n], frames[n].U, frames[n].s);
+    if (!SN_P(sn_mask_any)(singular)) continue;
+    for (int lane = 0; lane < SN_P(SN_LANES); ++lane) {
+      if (singular[lane]) SN_P(find_frames_of_lane)(lane, &frames[n]);
+    }
   }
 }
 
-static inline void SN_P(decompose)(const WIDE F[9], WIDE R[9], WIDE s[3], WIDE V[9]) {
-  WIDE U[9];
-  for (int i = 0; i < 9; ++i) V[i] = SET(i % 4 == 0);
-  SN_P(find_frames)(F, U, s, V);
-  for (int i = 0; i < 3; ++i) {
-    for (int j = 0; j < 3; ++j) {
-      R[3 * i + j] =
-          SN_P(dot3)(U[3 * i], U[3 * i + 1], U[3 * i + 2], V[3 * j], V[3 * j + 1], V[3 * j + 2]);
-    }
+static inline void SN_P(decompose)(const WIDE F[9], WIDE R[9], WIDE V[9]) {
+  SN_P(frames) frames;
+  for (int i = 0; i < 9; ++i) {
+    frames.F[i] = F[i];
+    frames.V[i] = SET(i % 4 == 0);
+  }
+  SN_P(find_frames_of)(1, &frames);
+  for (int i = 0; i < 9; ++i) {
+    const WIDE *u = frames.U + i / 3 * 3, *v = frames.V + i % 3 * 3;
+    R[i] = SN_P(dot3)(u[0], u[1], u[2], v[0], v[1], v[2]);
+    V[i] = frames.V[i];
   }
 }
