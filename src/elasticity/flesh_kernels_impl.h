@@ -94,28 +94,38 @@ static inline sn_wide_d half_of(const sn_wide_f* v, int lane) {
 // Newton steps from three rows made orthonormal; more for large shear, which are rare.
 #define MOST_TURNS 5
 
-// The rotation of F in single precision; by the full decomposition where F is close to having none, or Newton's
-// method ends with another one.
-static inline void find_rotation_f(const sn_wide_f F[9], sn_wide_f R[9]) {
-  sn_mask_f good = {0};
-  for (int i = 0; i < 9; ++i) R[i] = F[i];
-  orthonormalise_f(R);
-  for (int turn = 0; turn < MOST_TURNS && (turn == 0 || sn_mask_any_f(~good)); ++turn) {
-    polar_step_f step = turn_to_polar_f(F, ~good, R);
-    good |= step.best & (step.size < sn_wide_set_f(1e-5f));
+// A row of cells, as both halves of their lanes: the gradient at the centre less I, with it, and its rotation.
+typedef struct cell_row {
+  sn_wide_d s[2][3][8], D[2][9], F[2][9], R[2][9];
+} cell_row;
+
+// Rotations in single precision; by the full decomposition where F is close to having none, or Newton's method ends
+// with another one. Steps wait for one another, so that those of two rows are made by turns.
+__attribute__((always_inline)) static inline void find_rotations_f(int count, sn_wide_f (*F)[9],
+                                                                   sn_wide_f (*R)[9]) {
+  sn_mask_f good[2] = {{0}, {0}}, all = {0};
+  for (int n = 0; n < count; ++n) {
+    memcpy(R[n], F[n], sizeof R[n]);
+    orthonormalise_f(R[n]);
   }
-  if (!sn_mask_any_f(~good)) return;
-  sn_wide_f exact[9], V[9];
-  decompose_f(F, exact, V);
-  for (int i = 0; i < 9; ++i) R[i] = sn_wide_select_f(good, R[i], exact[i]);
+  for (int turn = 0; turn < MOST_TURNS && (turn == 0 || sn_mask_any_f(~all)); ++turn) {
+    for (int n = 0; n < count; ++n) {
+      polar_step_f step = turn_to_polar_f(F[n], ~good[n], R[n]);
+      good[n] |= step.best & (step.size < sn_wide_set_f(1e-5f));
+    }
+    all = good[0] & good[count - 1];
+  }
+  for (int n = 0; n < count; ++n) {
+    if (!sn_mask_any_f(~good[n])) continue;
+    sn_wide_f exact[9], V[9];
+    decompose_f(F[n], exact, V);
+    for (int i = 0; i < 9; ++i) R[n][i] = sn_wide_select_f(good[n], R[n][i], exact[i]);
+  }
 }
 
-// The rotation of F to round-off, from a near one: a step leaves the third power of itself. Where two do not get
-// there, because F is close to having no rotation, by the full decomposition.
-static inline void refine_rotation(const sn_wide_d F[9], sn_wide_d R[9]) {
-  orthonormalise_d(R);
-  sn_mask_d all = {-1, -1, -1, -1};
-  sn_wide_d first = turn_to_polar_d(F, all, R).size;
+// The rotation of F to round-off, after a first step of size `first`: each leaves the third power of itself. Where two
+// do not get there, because F is close to having no rotation, by the full decomposition.
+static inline void refine_rotation(const sn_wide_d F[9], sn_wide_d first, sn_wide_d R[9]) {
   sn_mask_d good = first < sn_wide_set_d(1e-11);
   if (!sn_mask_any_d(~good)) return;
   sn_wide_d second = turn_to_polar_d(F, ~good, R).size;
@@ -135,14 +145,23 @@ static inline void make_narrow(sn_wide_d F[2][9], sn_wide_f narrow[9]) {
   }
 }
 
-// Rotations of one child of all eight lanes, from the gradients of both halves.
-static inline void find_rotations(sn_wide_d F[2][9], sn_wide_d R[2][9]) {
-  sn_wide_f narrow[9], turn[9];
-  make_narrow(F, narrow);
-  find_rotation_f(narrow, turn);
-  for (int side = 0; side < 2; ++side) {
-    for (int i = 0; i < 9; ++i) R[side][i] = half_of(&turn[i], side * SN_LANES_d);
-    refine_rotation(F[side], R[side]);
+__attribute__((always_inline)) static inline void find_rotations(int count, cell_row* rows) {
+  sn_wide_f narrow[2][9], turn[2][9];
+  sn_mask_d all = {-1, -1, -1, -1};
+  for (int n = 0; n < count; ++n) make_narrow(rows[n].F, narrow[n]);
+  find_rotations_f(count, narrow, turn);
+  for (int n = 0; n < count; ++n) {
+    sn_wide_d first[2];
+    for (int side = 0; side < 2; ++side) {
+      for (int i = 0; i < 9; ++i) rows[n].R[side][i] = half_of(&turn[n][i], side * SN_LANES_d);
+      orthonormalise_d(rows[n].R[side]);
+    }
+    for (int side = 0; side < 2; ++side) {
+      first[side] = turn_to_polar_d(rows[n].F[side], all, rows[n].R[side]).size;
+    }
+    for (int side = 0; side < 2; ++side) {
+      refine_rotation(rows[n].F[side], first[side], rows[n].R[side]);
+    }
   }
 }
 
@@ -214,56 +233,77 @@ static inline sn_wide_d evaluate_corotated(const sn_wide_d ab[2], mixed_side* mi
 // after what it is made of
 #include "elasticity/flesh_cut_impl.h"
 
+static inline void find_gradients(sn_wide_d v[2][POINTS][3], const sn_wide_d h[2], int child,
+                                  cell_row* row) {
+  for (int side = 0; side < 2; ++side) {
+    sn_wide_d scale = sn_wide_set_d(0.25) / h[side];
+    for (int i = 0; i < 3; ++i) {
+      to_modes_d(v[side] + CHILD[child], i, row->s[side][i]);
+      for (int j = 0; j < 3; ++j) {
+        sn_wide_d d = scale * row->s[side][i][1 << j];
+        row->D[side][3 * i + j] = d;
+        row->F[side][3 * i + j] = i == j ? d + sn_wide_set_d(1) : d;
+      }
+    }
+  }
+}
+
+// Energy of one row of a child, added to that of each half; its modes become the gradient.
+__attribute__((always_inline)) static inline void evaluate_row(const sn_flesh* flesh,
+                                                               const sn_flesh_work* work, size_t at,
+                                                               const sn_wide_d h[2],
+                                                               sn_tangent_form form, cell_row* row,
+                                                               sn_wide_d energy[2]) {
+  sn_wide_d own = sn_wide_set_d(1 / work->stiffening), ab[2];
+  frames_d frames[2];
+  if (form == SN_FORM_FRAMES) find_both_frames(row->F, frames);
+  for (int side = 0; side < 2; ++side) {
+    int lane = side * SN_LANES_d;
+    load_tangent_d(tangent_of(work, at), lane, SN_TANGENT_MATERIAL, 2, ab);
+    if (work->kept && !work->pressure) ab[1] += sn_wide_load_d(kept_of(work, at) + lane);
+    for (int i = 0; i < 2; ++i) ab[i] *= own;
+    mixed_side mixed = load_mixed(work, at, lane, own);
+    if (form == SN_FORM_COROTATED) {
+      energy[side] += evaluate_hourglass(flesh, ab[0], row->s[side]);
+      energy[side] +=
+          evaluate_corotated(ab, &mixed, h[side], row->D[side], row->R[side], row->s[side]);
+    } else {
+      energy[side] += evaluate_side(flesh, work, at, lane, ab, &mixed, h[side], row->F[side],
+                                    &frames[side], row->s[side]);
+    }
+    store_measure(work, at, lane, &mixed);
+  }
+}
+
 // Energy of a packet; its gradient goes to `out` if there is one.
 __attribute__((always_inline)) static inline double evaluate_packet(
     const sn_flesh* flesh, const sn_flesh_work* work, uint32_t packet, const private_nodes_d* in,
     private_nodes_d* out, sn_tangent_form form) {
   const sn_families* f = flesh->families;
   sn_wide_d v[2][POINTS][3], sums[2][POINTS][3], h[2], energy[2] = {{0}, {0}};
-  sn_wide_d own = sn_wide_set_d(1 / work->stiffening);
   memcpy(h, f->edges + (size_t)packet * LANES, sizeof h);
   for (int side = 0; side < 2; ++side) {
     load_lattice_d(f, packet, side * SN_LANES_d, in, v[side], sums[side]);
   }
-  for (sn_family_row row = sn_family_first(f, packet); row.child < 8; row = sn_family_next(row)) {
-    const float* tangent = tangent_of(work, row.at);
-    // The material alone is read of the tangents, which the processor does not foresee.
-    for (int i = 0; i < 2; ++i) __builtin_prefetch(tangent_of(work, row.at + 8) + i * LANES);
-    sn_wide_d s[2][3][8], D[2][9], F[2][9], R[2][9], ab[2];
-    frames_d frames[2];
-    for (int side = 0; side < 2; ++side) {
-      sn_wide_d scale = sn_wide_set_d(0.25) / h[side];
-      for (int i = 0; i < 3; ++i) {
-        to_modes_d(v[side] + CHILD[row.child], i, s[side][i]);
-        for (int j = 0; j < 3; ++j) {
-          int e = 3 * i + j;
-          D[side][e] = scale * s[side][i][1 << j];
-          F[side][e] = i == j ? D[side][e] + sn_wide_set_d(1) : D[side][e];
+  for (sn_family_row next = sn_family_first(f, packet); next.child < 8;) {
+    sn_family_row children[2];
+    cell_row rows[2];
+    int count = 0;
+    for (; count < 2 && next.child < 8; next = sn_family_next(next)) children[count++] = next;
+    for (int n = 0; n < count; ++n) {
+      // The material alone is read of the tangents, which the processor does not foresee.
+      const float* later = tangent_of(work, children[n].at + 8);
+      for (int i = 0; i < 2; ++i) __builtin_prefetch(later + i * LANES);
+      find_gradients(v, h, children[n].child, &rows[n]);
+    }
+    if (form == SN_FORM_COROTATED) find_rotations(count, rows);
+    for (int n = 0; n < count; ++n) {
+      evaluate_row(flesh, work, children[n].at, h, form, &rows[n], energy);
+      for (int side = 0; side < 2 && out; ++side) {
+        for (int i = 0; i < 3; ++i) {
+          add_modes_d(rows[n].s[side][i], i, sums[side] + CHILD[children[n].child]);
         }
       }
-    }
-    if (form == SN_FORM_COROTATED) {
-      find_rotations(F, R);
-    } else {
-      find_both_frames(F, frames);
-    }
-    for (int side = 0; side < 2; ++side) {
-      int lane = side * SN_LANES_d;
-      load_tangent_d(tangent, lane, SN_TANGENT_MATERIAL, 2, ab);
-      if (work->kept && !work->pressure) {
-        ab[1] += sn_wide_load_d(kept_of(work, row.at) + lane);
-      }
-      for (int i = 0; i < 2; ++i) ab[i] *= own;
-      mixed_side mixed = load_mixed(work, row.at, lane, own);
-      if (form == SN_FORM_COROTATED) {
-        energy[side] += evaluate_hourglass(flesh, ab[0], s[side]);
-        energy[side] += evaluate_corotated(ab, &mixed, h[side], D[side], R[side], s[side]);
-      } else {
-        energy[side] += evaluate_side(flesh, work, row.at, lane, ab, &mixed, h[side], F[side],
-                                      &frames[side], s[side]);
-      }
-      store_measure(work, row.at, lane, &mixed);
-      for (int i = 0; i < 3 && out; ++i) add_modes_d(s[side][i], i, sums[side] + CHILD[row.child]);
     }
   }
   for (int side = 0; side < 2 && out; ++side) {
