@@ -45,7 +45,7 @@ campaign endurance env SN_SOAK=1 "$build/tests/test_scene_endurance"
 campaign steps sh tests/whole/golden.sh "$build/sinew" --soak
 campaign compilers compilers
 campaign jitter sh tests/whole/scenes.sh "$build/sinew" "$build"/samples/{shapes,creature} --jitter 10
-campaign sanitize make --no-print-directory sanitize SANITIZED='-LE ^whole$'
+campaign sanitize env SN_THOROUGH=1 make --no-print-directory sanitize SANITIZED='-LE ^whole$'
 campaign fuzz make --no-print-directory fuzz SECONDS=1200
 campaign plain plain
 

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "shapes.h"
+#include "trials.h"
 
 // ---- Parts of a cell, as tetrahedra that do not overlap: their moments are exact
 
@@ -300,7 +301,7 @@ static void every_part_of_a_cell_has_a_rule(void** unused) {
   tally all = {0};
   for (int kind = 0; kind < KINDS; ++kind) {
     tally t = {0};
-    while (t.count < 12500) {
+    while (t.count < trials(12500)) {
       double m[10];
       make_part(kind, &random, m);
       try_part(m, kind_names[kind], &t);
@@ -374,7 +375,7 @@ static double random_coordinate(sn_random* random) {
 static void sets_of_points_have_rules_too(void** unused) {
   (void)unused;
   sn_random random = sn_random_seeded(22);
-  int more = 0, inexact = 0, count = 20000;
+  int more = 0, inexact = 0, count = trials(20000);
   for (int k = 0; k < count; ++k) {
     sn_rule points = {.count = 1 + k % 10}, rule;
     double m[10], share = random_size(&random, k % 40);
@@ -402,7 +403,7 @@ static void sets_of_points_have_rules_too(void** unused) {
 static void rounding_does_not_matter(void** unused) {
   (void)unused;
   sn_random random = sn_random_seeded(23);
-  for (int k = 0; k < 8000; ++k) {
+  for (int k = 0; k < trials(8000); ++k) {
     double m[10];
     sn_rule rule;
     make_part(k % KINDS, &random, m);

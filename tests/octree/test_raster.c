@@ -3,6 +3,7 @@
 #include "geometry/prepared.h"
 #include "geometry/triangle_box.h"
 #include "math/vec.h"
+#include "trials.h"
 
 #define ROOT_HEIGHT 6
 #define SIDE (1 << ROOT_HEIGHT)
@@ -52,7 +53,7 @@ static void a_triangle_touches_what_thirteen_axes_do_not_part_from_it(void** unu
   (void)unused;
   sn_random random = sn_random_seeded(7);
   static const double SIZES[] = {0.3, 2, 7, 15, 60};
-  for (int n = 0; n < 60; ++n) {
+  for (int n = 0; n < trials(60); ++n) {
     double size = SIZES[n % 5], places[9], low[3];
     for (int i = 0; i < 3; ++i) low[i] = sn_random_unit(&random) * (SIDE - size);
     for (int i = 0; i < 9; ++i) places[i] = low[i % 3] + size * sn_random_unit(&random);
@@ -64,7 +65,7 @@ static void a_triangle_touches_what_thirteen_axes_do_not_part_from_it(void** unu
 static void triangles_in_line_with_the_grid_are_no_exception(void** unused) {
   (void)unused;
   sn_random random = sn_random_seeded(8);
-  for (int n = 0; n < 60; ++n) {
+  for (int n = 0; n < trials(60); ++n) {
     double places[9];
     int size = n % 2 ? 5 : 40;
     for (int i = 0; i < 9; ++i) places[i] = floor(size * sn_random_unit(&random)) + 3;
