@@ -61,11 +61,16 @@ static void add_facet(builder* b, uint32_t p, uint32_t q, uint32_t r) {
   facet[2] = r;
 }
 
+static double rest_distance(const builder* b, uint32_t p, uint32_t q) {
+  const sn_carried* points = b->skin->points;
+  return b->counting ? 0 : sn_distance(points[p].rest, points[q].rest);
+}
+
 // Facets between two rows of points, of `n` and `m` parts: always the one with the shorter diagonal.
 static void add_strip(builder* b, int n, int m) {
   const uint32_t *p = b->rows[0], *q = b->rows[1];
   for (int i = 0, j = 0; i < n || j < m;) {
-    if (j == m || (i < n && (i + 1) * (long)m <= (j + 1) * (long)n)) {
+    if (j == m || (i < n && rest_distance(b, p[i + 1], q[j]) <= rest_distance(b, p[i], q[j + 1]))) {
       add_facet(b, p[i], p[i + 1], q[j]);
       ++i;
     } else {

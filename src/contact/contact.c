@@ -300,6 +300,7 @@ static bool foresee(const sn_term* term, sn_pool* pool, const double* u, const d
   (void)pool;
   for (uint32_t i = 0; !d && i < set->block_count; ++i) {
     add_pull(&set->contacts[set->blocks[i].contact], -set->blocks[i].pull, g);
+    set->blocks[i].pull = 0;
   }
   bool found = d && find_price(set, u, d, 1) > most;
   double share = found ? find_share(set, u, d, most) : 0;
@@ -309,6 +310,22 @@ static bool foresee(const sn_term* term, sn_pool* pool, const double* u, const d
   }
   *set->seconds += sn_seconds() - start;
   return found;
+}
+
+// Of a spring that has grown stiffer tangents lead out by a third of the depth at a time, and outweigh all else until then.
+static bool ease(const sn_term* term, sn_pool* pool, const double* u, double* g) {
+  sn_contact_set* set = term->work;
+  bool eased = false;
+  double start = sn_seconds();
+  (void)pool;
+  for (uint32_t i = 0; i < set->count; ++i) {
+    double gap = sn_contact_gap(&set->contacts[i], u);
+    if (gap > -set->contacts[i].harden) continue;
+    foresee_one(set, i, gap, g);
+    eased = true;
+  }
+  *set->seconds += sn_seconds() - start;
+  return eased;
 }
 
 static sn_vec3 block_times(const sn_contact_block* b, sn_vec3 v) {
@@ -426,7 +443,8 @@ static const sn_term_ops CONTACT = {.name = "contact",
                                     .apply_f = apply_f,
                                     .diagonal = diagonal,
                                     .refresh = refresh,
-                                    .foresee = foresee};
+                                    .foresee = foresee,
+                                    .ease = ease};
 
 sn_term sn_contact_term(sn_contact_set* set) {
   return (sn_term){.ops = &CONTACT, .model = set, .work = set, .levels = SN_LEVELS_OWN};

@@ -39,7 +39,7 @@ typedef struct sn_contact {
   uint32_t partner;  // collider, or number of colliders + body
   const sn_carried* carrier;
   sn_carried target;  // of flesh; of a facet about where the point is
-  // Of a facet: the points between which the point is, by weights that may change.
+  // Of a facet: the points between which the point is, and their weights.
   const sn_carried* corners[3];
   double weights[3];
   sn_vec3 place;        // target of a collider, m

@@ -96,6 +96,24 @@ bool sn_solid_deepest(const sn_solid* solid, const sn_vec3 corners[3], double fi
 // one stays off the middle of a rod, and what goes through a plate does not go round it.
 #define OPPOSITE (-0.5)
 
+static sn_vec3 start_outside(const sn_solid* solid, sn_vec3 p, double slack) {
+  sn_solid_hit hit;
+  if (!sn_solid_nearest(solid, p, 0, &hit) || hit.distance < -slack) return p;
+  return sn_madd(hit.place, 1e-9 * slack, hit.normal);
+}
+
+bool sn_solid_pierce(const sn_solid* solid, sn_vec3 from, sn_vec3 to, double slack, double graze,
+                     sn_solid_hit* hit) {
+  sn_solid_hit out, middle;
+  from = start_outside(solid, from, slack);
+  if (!sn_solid_enter(solid, from, to, hit)) return false;
+  bool comes_out = sn_solid_enter(solid, to, from, &out);
+  if (!comes_out || sn_dot(hit->normal, out.normal) < OPPOSITE) return true;
+  // In a convex solid the middle of what is inside is at least half as deep as any of it.
+  sn_vec3 between = sn_scale(0.5, sn_add(hit->place, out.place));
+  return !sn_solid_nearest(solid, between, 0, &middle) || middle.distance < -graze;
+}
+
 static bool leads_round(const sn_solid* solid, const sn_sweep_ways* w, int i) {
   sn_solid_hit by, to;
   return w->round[i] && sn_solid_nearest(solid, w->by[i], INFINITY, &by) &&

@@ -4,6 +4,11 @@
 
 #include "geometry/solid.h"
 
+// Where a straight way enters a solid, if it does more than cut a corner of it: come out again on a side that is not the
+// opposite one, and be nowhere much deeper than `graze`. One that starts inside by no more than `slack` starts on the surface.
+bool sn_solid_pierce(const sn_solid* solid, sn_vec3 from, sn_vec3 to, double slack, double graze,
+                     sn_solid_hit* hit);
+
 // The weights of the corners at a place of a triangle that lies deeper than `depth` in the solid, and nearly as deep
 // as any: three quarters of the most. Parts smaller than `finest` are judged by their middle. False if there is none, and for planes and sheets: a corner is as deep
 // in the one as any place, and the other has no inside.

@@ -3,7 +3,7 @@
 
 // Within which a point is watched while a step is solved, in finest cells.
 #define WATCH 1.0
-// By how much deeper a place of a facet must be to take the place of another, in finest cells.
+// By how much deeper a place of a facet must be to touch besides another, in finest cells.
 #define NEARLY_AS_DEEP 0.025
 
 // How something was found: by where it is, or by its way.
@@ -27,6 +27,11 @@ static uint8_t find_sheet(const collider_job* job, uint32_t p, sn_vec3 before, s
   return NEAR;
 }
 
+// How deep a way may lead through a corner of a collider.
+static double graze_of(const collider_job* job) {
+  return sn_contact_harden(&job->model->bodies[job->body]);
+}
+
 static uint8_t find_collider(const collider_job* job, uint32_t p, sn_solid_hit* hit) {
   const sn_contact_state* state = job->state;
   const sn_solid* solid = obstacle_of(job)->solid;
@@ -43,9 +48,9 @@ static uint8_t find_collider(const collider_job* job, uint32_t p, sn_solid_hit* 
     }
     if (sn_solid_is_sheet(solid)) return find_sheet(job, p, before, now, hit);
     sn_solid_hit again;
-    if (sn_solid_enter(solid, start_outside(solid, before, h), now, hit) &&
-        (!state->has_seen ||
-         sn_solid_enter(solid, start_outside(solid, point_seen(job, p), h), now, &again))) {
+    double graze = graze_of(job);
+    if (way_enters(job, before, now, graze, hit) &&
+        (!state->has_seen || way_enters(job, point_seen(job, p), now, graze, &again))) {
       return ENTERED;
     }
   }
@@ -89,29 +94,12 @@ static void add_collider_contact(const collider_job* job, uint32_t p) {
   sn_contact_add(state, &c);
 }
 
-// A facet touches where it is deepest now, unless where it touched last is nearly as deep: a place that moves with
-// every look keeps a step from being solved.
-static void follow_facet(const sn_contact_state* state, const double* u, sn_contact* c) {
-  const sn_obstacle_pose* pose = &state->obstacles[c->partner];
-  sn_vec3 corners[3];
-  for (int i = 0; i < 3; ++i) {
-    corners[i] = sn_obstacle_place(pose, sn_carried_place(c->corners[i], u));
-  }
-  sn_solid_hit hit;
-  double weights[3], h = state->model->bodies[c->body].tree.cell, most = 0;
-  if (sn_solid_nearest(pose->solid, mix_corners(corners, c->weights), 0, &hit)) {
-    most = NEARLY_AS_DEEP * h - hit.distance;
-  }
-  if (!sn_solid_deepest(pose->solid, corners, look_of(pose->solid, h), most, weights)) return;
-  for (int i = 0; i < 3; ++i) c->weights[i] = weights[i];
-}
-
 // Where a straight way enters a collider, if it does.
 static bool enters(const sn_contact_state* state, const sn_contact* c, sn_vec3 from, sn_vec3 to,
                    sn_solid_hit* hit) {
   const sn_solid* solid = state->obstacles[c->partner].solid;
   double h = state->model->bodies[c->body].tree.cell;
-  return sn_solid_enter(solid, start_outside(solid, from, h), to, hit);
+  return sn_solid_pierce(solid, from, to, h, c->harden, hit);
 }
 
 // While a step is solved the plane stays below its point, on the side on which that came: its way leads round the
@@ -123,7 +111,6 @@ void sn_contacts_follow(const void* ctx, sn_contact* c, const double* u) {
   const sn_solid* solid = pose->solid;
   sn_solid_hit hit, entry;
   if (solid->kind == SN_SOLID_PLANE) return;
-  if (c->on_facet && !c->entered) follow_facet(state, u, c);
   sn_vec3 place = sn_obstacle_place(pose, sn_contact_place(c, u));
   sn_vec3 start = sn_obstacle_start(pose, sn_contact_start(state, c));
   if (!sn_solid_nearest(solid, place, INFINITY, &hit)) return;
@@ -172,7 +159,10 @@ sn_sweep_ways sn_contacts_facet_ways(const collider_job* job, uint32_t f) {
     ways.from[i] = sn_obstacle_start(pose, state->starts[job->body][p]);
     ways.to[i] = sn_obstacle_place(pose, sn_carried_place(&skin->points[p], job->u));
     uint32_t round = state->round[p];
-    ways.round[i] = round != SN_NOT_ROUND;
+    // Where nothing is in the way it is straight.
+    sn_solid_hit hit;
+    ways.round[i] =
+        round != SN_NOT_ROUND && way_enters(job, ways.from[i], ways.to[i], graze_of(job), &hit);
     if (!ways.round[i]) continue;
     ways.by[i] =
         round == SN_ROUND_UNTOUCHED ? point_seen(job, p) : state->set.contacts[round - 1].by;
@@ -186,22 +176,51 @@ static uint8_t find_facet(const collider_job* job, uint32_t f, double weights[3]
   double h = job->model->bodies[job->body].tree.cell, look = look_of(solid, h);
   sn_sweep_ways ways = sn_contacts_facet_ways(job, f);
   if (!sn_solid_sweep(solid, &ways, look, 0.5 * SN_SAG * h, NULL, NULL, weights)) return NOTHING;
-  sn_vec3 start = start_outside(solid, mix_corners(ways.from, weights), h),
-          now = mix_corners(ways.to, weights);
+  sn_vec3 start = mix_corners(ways.from, weights), now = mix_corners(ways.to, weights);
   // What went round and is in a little in the end came in where it is.
   bool round = ways.round[0] || ways.round[1] || ways.round[2];
   if (round && sn_solid_nearest(solid, now, 0, hit) && hit->distance > -look) return NEAR;
-  if (sn_solid_enter(solid, start, now, hit)) return ENTERED;
+  if (way_enters(job, start, now, graze_of(job), hit)) return ENTERED;
   return sn_solid_nearest(solid, now, WATCH * h, hit) ? NEAR : NOTHING;
+}
+
+// Another place of a facet that touches already: clearly deeper now than where it does, and than it may be.
+static uint8_t find_deeper(const collider_job* job, uint32_t f, double known, double weights[3],
+                           sn_solid_hit* hit) {
+  const sn_solid* solid = obstacle_of(job)->solid;
+  double h = job->model->bodies[job->body].tree.cell;
+  double most = fmax(known, SN_SAG * h) + NEARLY_AS_DEEP * h;
+  sn_sweep_ways ways = sn_contacts_facet_ways(job, f);
+  if (!sn_solid_deepest(solid, ways.to, look_of(solid, h), most, weights)) return NOTHING;
+  return sn_solid_nearest(solid, mix_corners(ways.to, weights), 0, hit) ? NEAR : NOTHING;
+}
+
+// The distance at which each facet touches already where it is deepest, in its hit; outside: it does not. What has
+// entered is not looked at again.
+static void find_known(const collider_job* job) {
+  const sn_contact_state* state = job->state;
+  const sn_obstacle_pose* pose = obstacle_of(job);
+  uint32_t first = job->model->contact.facet_firsts[job->body];
+  uint32_t facets = job->model->contact.skins[job->body].facet_count;
+  for (uint32_t f = 0; f < facets; ++f) job->hits[f].distance = INFINITY;
+  for (uint32_t i = 0; i < state->set.count; ++i) {
+    const sn_contact* c = &state->set.contacts[i];
+    if (c->body != job->body || c->partner != job->collider || !c->on_facet) continue;
+    sn_vec3 place = sn_obstacle_place(pose, sn_contact_place(c, job->u));
+    sn_solid_hit hit;
+    double distance = sn_solid_nearest(pose->solid, place, 0, &hit) ? hit.distance : 0;
+    double* known = &job->hits[c->point - first].distance;
+    *known = fmin(*known, c->entered ? -INFINITY : distance);
+  }
 }
 
 static void find_facets(void* ctx, size_t begin, size_t end) {
   const collider_job* job = ctx;
-  uint32_t first = job->model->contact.facet_firsts[job->body];
-  for (size_t f = begin; f < end; ++f) {
-    bool known = job->state->known_facets[first + f] & partner_bit(job->collider);
-    job->found[f] =
-        known ? NOTHING : find_facet(job, (uint32_t)f, job->state->spots[f], &job->hits[f]);
+  for (size_t i = begin; i < end; ++i) {
+    uint32_t f = (uint32_t)i;
+    double known = job->hits[f].distance, *weights = job->state->spots[f];
+    job->found[f] = known > 0 ? find_facet(job, f, weights, &job->hits[f])
+                              : find_deeper(job, f, -known, weights, &job->hits[f]);
   }
 }
 
@@ -246,6 +265,7 @@ static void find_facets_of(const collider_job* job, sn_pool* pool) {
   uint32_t facets = job->model->contact.skins[job->body].facet_count;
   if (obstacle_of(job)->solid->kind == SN_SOLID_PLANE) return;
   sn_contacts_find_round(job, true);
+  find_known(job);
   sn_parallel_for(pool, facets, 256, find_facets, (void*)job);
   for (uint32_t f = 0; f < facets; ++f) {
     if (job->found[f]) add_facet_contact(job, f);

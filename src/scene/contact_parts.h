@@ -12,8 +12,6 @@
 // In finest cells: within which flesh is watched while a step is solved; as good as touching.
 #define SN_WATCH_FLESH 0.5
 #define SN_ON_SKIN 1e-3
-// Depth beyond which the force of contact grows faster, in diagonals of the body.
-#define SN_HARDEN 1e-3
 // How far skin between its points may sag into a collider, in finest cells.
 #define SN_SAG 0.1
 // Cosine of the angle by which a collider's surface may turn below a point at a time.
@@ -22,7 +20,8 @@
 uint32_t sn_contact_points(const sn_model* model);  // of all skins
 // Do these two, colliders first and then bodies, pass through one another?
 bool sn_contact_is_ignored(const sn_scene* scene, uint32_t a, uint32_t b);
-double sn_contact_diagonal(const sn_body* body);  // m
+double sn_contact_harden(
+    const sn_body* body);  // depth beyond which the force of contact grows faster, m
 // Which partners a point has a contact with already: a bit for each, folded.
 static inline uint64_t partner_bit(uint32_t partner) { return (uint64_t)1 << (partner % 64); }
 
@@ -84,11 +83,11 @@ static inline sn_vec3 point_seen(const collider_job* job, uint32_t p) {
   return sn_obstacle_place(obstacle_of(job), job->state->seen[job->body][p]);
 }
 
-// A way that starts a little inside, where springs let it be, starts on the surface instead.
-static inline sn_vec3 start_outside(const sn_solid* solid, sn_vec3 p, double slack) {
-  sn_solid_hit hit;
-  if (!sn_solid_nearest(solid, p, 0, &hit) || hit.distance < -slack) return p;
-  return sn_madd(hit.place, 1e-9 * slack, hit.normal);
+// Where a straight way enters the collider, if it does, and deeper than springs let it be.
+static inline bool way_enters(const collider_job* job, sn_vec3 from, sn_vec3 to, double graze,
+                              sn_solid_hit* hit) {
+  double h = job->model->bodies[job->body].tree.cell;
+  return sn_solid_pierce(obstacle_of(job)->solid, from, to, h, graze, hit);
 }
 
 // How far facets and a collider may go past one another unseen: a quarter of a cell, or of the shortest way

@@ -11,11 +11,9 @@
 
 // Did this straight way, in the frame of the collider, lead into it and end too deep or behind it?
 static bool leads_through(const collider_job* job, sn_vec3 from, sn_vec3 to, double most) {
-  const sn_solid* solid = obstacle_of(job)->solid;
-  double h = job->model->bodies[job->body].tree.cell;
   sn_solid_hit entry, end;
-  if (!sn_solid_enter(solid, start_outside(solid, from, h), to, &entry)) return false;
-  if (!sn_solid_nearest(solid, to, INFINITY, &end)) return false;
+  if (!way_enters(job, from, to, most, &entry)) return false;
+  if (!sn_solid_nearest(obstacle_of(job)->solid, to, INFINITY, &end)) return false;
   return end.distance < -most || sn_dot(end.normal, entry.normal) < SN_SAME_SIDE;
 }
 
@@ -41,7 +39,7 @@ static bool goes_through(const collider_job* job, uint32_t p, double most) {
 }
 
 static double too_deep(const collider_job* job) {
-  return TOO_DEEP * SN_HARDEN * sn_contact_diagonal(&job->model->bodies[job->body]);
+  return TOO_DEEP * sn_contact_harden(&job->model->bodies[job->body]);
 }
 
 static void find_through(void* ctx, size_t begin, size_t end) {

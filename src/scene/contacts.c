@@ -5,10 +5,11 @@
 #include "base/timer.h"
 #include "scene/contact_parts.h"
 
-// Depth beyond which the force of contact grows no more, in finest cells, and over which it sets in, in diagonals of
-// the body.
+// Depth beyond which the force of contact grows no more, in finest cells; over which it sets in and beyond which it
+// grows faster, in diagonals of the body.
 #define YIELD 1.0
 #define SMOOTH 1e-4
+#define HARDEN 1e-3
 // What lies in something before it touches is pushed out gently: this share of the depth a frame.
 #define RELIEF 0.25
 // A body of which more than this share is inside out does not touch flesh at all: it has to find back
@@ -62,9 +63,11 @@ bool sn_contact_is_ignored(const sn_scene* scene, uint32_t a, uint32_t b) {
   return false;
 }
 
-double sn_contact_diagonal(const sn_body* body) {
+static double diagonal_of(const sn_body* body) {
   return sn_distance(body->surface.box.lo, body->surface.box.hi);
 }
+
+double sn_contact_harden(const sn_body* body) { return HARDEN * diagonal_of(body); }
 
 sn_contact sn_contact_make(const sn_model* model, uint32_t b, uint32_t partner,
                            const sn_carried* carrier, double area, double stiffness) {
@@ -75,8 +78,8 @@ sn_contact sn_contact_make(const sn_model* model, uint32_t b, uint32_t partner,
                       .carrier = carrier,
                       .stiffness = stiffness * mu * area / h,
                       .offset = model->scene->contact.thickness,
-                      .smooth = SMOOTH * sn_contact_diagonal(body),
-                      .harden = SN_HARDEN * sn_contact_diagonal(body),
+                      .smooth = SMOOTH * diagonal_of(body),
+                      .harden = sn_contact_harden(body),
                       .yield = YIELD * h};
 }
 
@@ -105,8 +108,7 @@ void sn_contact_let_be(const sn_contact_state* state, double slack, sn_contact* 
 }
 
 void sn_contact_add(sn_contact_state* state, const sn_contact* contact) {
-  uint64_t* known = contact->on_facet ? state->known_facets : state->known;
-  known[contact->point] |= partner_bit(contact->partner);
+  if (!contact->on_facet) state->known[contact->point] |= partner_bit(contact->partner);
   sn_contact_set_add(&state->set, contact);
 }
 
@@ -173,7 +175,6 @@ sn_status sn_contacts_create(const sn_model* model, sn_state* whole, sn_error* e
     SN_TRY(sn_obstacle_pose_create(&model->contact.obstacles[c], arena, &state->obstacles[c], err));
   }
   SN_TRY(SN_ARENA_NEW(arena, points, &state->known, err));
-  SN_TRY(SN_ARENA_NEW(arena, sn_contact_facets(model), &state->known_facets, err));
   SN_TRY(SN_ARENA_NEW(arena, sn_contact_facets(model), &state->facet_memory, err));
   SN_TRY(SN_ARENA_NEW(arena, SN_TOUCHES * (size_t)points, &state->memory, err));
   SN_TRY(SN_ARENA_NEW(arena, points, &state->overlaps, err));
@@ -206,7 +207,6 @@ void sn_contacts_begin(const sn_model* model, sn_state* whole, double frames) {
     sn_skin_points_update(&model->contact.skins[b], whole->pool, whole->u_before, state->starts[b]);
   }
   memset(state->known, 0, sn_contact_points(model) * sizeof *state->known);
-  memset(state->known_facets, 0, sn_contact_facets(model) * sizeof *state->known_facets);
   state->set.count = 0;
   state->set.epoch++;
   state->set.lost = 0;
@@ -285,8 +285,11 @@ uint32_t sn_contacts_find(const sn_model* model, sn_state* whole, const double* 
 
 static void remember(sn_contact_state* state, const sn_contact* c, sn_vec3 stretch, double depth) {
   if (c->on_facet) {
-    state->facet_memory[c->point] =
-        (sn_facet_memory){(uint64_t)c->partner + 1, (float)c->slack, (float)depth};
+    sn_facet_memory* memory = &state->facet_memory[c->point];
+    bool again = memory->partner == (uint64_t)c->partner + 1;  // it may touch at several places
+    *memory = (sn_facet_memory){(uint64_t)c->partner + 1,
+                                fmaxf(again ? memory->slack : 0, (float)c->slack),
+                                fmaxf(again ? memory->depth : 0, (float)depth)};
     return;
   }
   sn_touch_memory* memory = state->memory + SN_TOUCHES * (size_t)c->point;

@@ -42,7 +42,6 @@ typedef struct sn_contact_state {
   bool has_seen;        // they were
   sn_obstacle_pose* obstacles;  // (collider_count)
   uint64_t* known;  // which partners a point has a contact with already: a bit for each, folded
-  uint64_t* known_facets;         // the same of facets
   sn_touch_memory* memory;        // (SN_TOUCHES x points)
   sn_facet_memory* facet_memory;  // (facets)
   uint8_t* tangled;               // bodies too much inside out to touch flesh, a body each

@@ -7,7 +7,7 @@
 #include "scene/model.h"
 #include "solve/vector.h"
 
-// How often a step that touches something and has not settled is gone on with.
+// How often a step that touches something and is far from settled is gone on with.
 #define UNSETTLED_PASSES 3
 // A residual at which a step is far from solved.
 #define LOST 0.01
@@ -214,7 +214,8 @@ static sn_status try_pose(const sn_model* model, sn_state* state, double time, d
     bool settled = newton.stop != SN_NEWTON_MAX || state->contact.set.block_count == 0 ||
                    model->scene->solver.retries == 0;
     if (pass == (model->scene->solver.retries > 0 ? SN_CONTACT_PASSES : UNSETTLED_PASSES)) break;
-    if (sn_contacts_find_more(model, state) == 0 && (settled || pass >= UNSETTLED_PASSES)) break;
+    bool far = pass >= UNSETTLED_PASSES && newton.residual > LOST;
+    if (sn_contacts_find_more(model, state) == 0 && (settled || far)) break;
   }
   // What is left behind a collider is carried along with it, so that nothing is ever passed through.
   if (sn_contacts_rescue(model, state)) stats->stop = SN_STOP_MAX;

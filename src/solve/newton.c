@@ -213,19 +213,28 @@ static bool can_touch(const sn_problem* problem) {
   return false;
 }
 
+// After the springs of the model have changed, and with them what is pulled.
+static bool fit_springs(newton* n, bool changed) {
+  const sn_preconditioner* m = n->opts->preconditioner;
+  if (!changed) return false;
+  n->pulled = norm(n);
+  if (m) m->update(m->ctx, n->pool, SN_FIT_SPRINGS);
+  return true;
+}
+
 // A step that runs into what its model did not know is found again with that known.
 static bool foresee(newton* n) {
   if (!can_touch(n->problem)) return false;
   sn_newton_work* work = n->work;
-  const sn_preconditioner* m = n->opts->preconditioner;
   double promised = 0.5 * dot(n, work->gradient, work->step);
-  if (!sn_problem_foresee(n->problem, n->pool, n->u, work->step, FORESEEN_SHARE * promised,
-                          work->gradient)) {
-    return false;
-  }
-  n->pulled = norm(n);
-  if (m) m->update(m->ctx, n->pool, SN_FIT_SPRINGS);
-  return true;
+  return fit_springs(n, sn_problem_foresee(n->problem, n->pool, n->u, work->step,
+                                           FORESEEN_SHARE * promised, work->gradient));
+}
+
+// Far from balance a step is found without what is strained far beyond it.
+static bool ease(newton* n) {
+  return n->residual > NEAR_BALANCE &&
+         fit_springs(n, sn_problem_ease(n->problem, n->pool, n->u, n->work->gradient));
 }
 
 static bool find_step(newton* n, sn_hessian kind, int* iterations) {
@@ -242,7 +251,7 @@ static bool step_with_hessians(newton* n, int* iterations) {
   const sn_preconditioner* m = n->opts->preconditioner;
   bool calm = n->norm < n->rough;
   if (n->opts->krylov != SN_KRYLOV_NONE && calm) {
-    bool definite = find_step(n, SN_HESSIAN_EXACT, iterations);
+    bool eased = ease(n), definite = find_step(n, SN_HESSIAN_EXACT, iterations);
     bool serves = definite || (m && m->strong && can_touch(n->problem));
     // Flesh by itself that is far from balance stays so for some steps: no use in asking again.
     if (!serves) n->rough = CALMER * n->norm;
@@ -251,6 +260,8 @@ static bool step_with_hessians(newton* n, int* iterations) {
       if (n->length < SHORT_STEP) n->rough = CALMER * n->norm;
       return true;
     }
+    if (eased) sn_problem_linearise(n->problem, n->pool, n->u);
+    fit_springs(n, eased);
   }
   find_step(n, SN_HESSIAN_DEFINITE, iterations);
   if (take_step(n)) return true;

@@ -39,6 +39,16 @@ bool sn_problem_foresee(const sn_problem* problem, sn_pool* pool, const double* 
   return foreseen;
 }
 
+bool sn_problem_ease(const sn_problem* problem, sn_pool* pool, const double* u, double* g) {
+  bool eased = false;
+  for (int t = 0; t < problem->term_count; ++t) {
+    const sn_term* term = &problem->terms[t];
+    if (term->ops->ease && term->ops->ease(term, pool, u, g)) eased = true;
+  }
+  if (eased) sn_vector_mask(pool, problem->unknown_count, problem->held, 0, g);
+  return eased;
+}
+
 void sn_problem_sharpen(const sn_problem* problem, bool on) {
   for (int t = 0; t < problem->term_count; ++t) {
     const sn_term* term = &problem->terms[t];

@@ -37,6 +37,10 @@ typedef struct sn_term_ops {
   // did. With d = NULL that g is taken back. NULL: never.
   bool (*foresee)(const sn_term* term, sn_pool* pool, const double* u, const double* d, double most,
                   double* g);
+  // Is this term strained so far that its tangent leads nowhere near balance, as that of a spring which hardens? Then
+  // know it as softer until the next linearisation, with g to match, which foresee takes back as its own. Returns
+  // whether it did. NULL: never.
+  bool (*ease)(const sn_term* term, sn_pool* pool, const double* u, double* g);
   // Products are by default those of a simpler energy, which serve as well while steps get on (defect
   // correction). With `on` they are those of this energy from the next linearisation. NULL: there is no
   // difference.
@@ -100,6 +104,8 @@ bool sn_problem_refresh(const sn_problem* problem, sn_pool* pool, const double* 
 // What a step will meet: see sn_term_ops.
 bool sn_problem_foresee(const sn_problem* problem, sn_pool* pool, const double* u, const double* d,
                         double most, double* g);
+// What a step had better not know: see sn_term_ops.
+bool sn_problem_ease(const sn_problem* problem, sn_pool* pool, const double* u, double* g);
 void sn_problem_linearise(const sn_problem* problem, sn_pool* pool, const double* u);
 // Exact products or the simpler ones: see sn_term_ops.
 void sn_problem_sharpen(const sn_problem* problem, bool on);

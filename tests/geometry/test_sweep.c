@@ -114,6 +114,23 @@ static void what_goes_through_a_plate_does_not_go_round_it(void** unused) {
   assert_false(ways.round[0] || ways.round[1] || ways.round[2]);
 }
 
+// A little inside near an edge, as springs let it be, and off through the other face: that goes in nowhere.
+static void what_leaves_over_an_edge_does_not_enter(void** unused) {
+  (void)unused;
+  const sn_solid plate = {.kind = SN_SOLID_BOX, .half = {0.02, 0.05, 0.2}};
+  const sn_vec3 start = {0.019, 0.04998, 0};
+  sn_solid_hit hit;
+  assert_false(sn_solid_pierce(&plate, start, sn_v3(0.04, 0.04997, 0), 0.02, 4e-4, &hit));
+  // Deep through the corner, to the inside, and through all of it.
+  assert_true(sn_solid_pierce(&plate, start, sn_v3(0.021, 0.03, 0), 0.02, 4e-5, &hit));
+  assert_true(sn_solid_pierce(&plate, start, sn_v3(0, 0, 0), 0.02, 4e-4, &hit));
+  assert_true(sn_solid_pierce(&plate, start, sn_v3(0, -0.06, 0), 0.02, 4e-4, &hit));
+  // Thinner than springs let anything in.
+  const sn_solid foil = {.kind = SN_SOLID_BOX, .half = {1e-4, 0.05, 0.2}};
+  assert_true(sn_solid_pierce(&foil, sn_v3(0.01, 0, 0), sn_v3(-0.01, 0, 0), 0.02, 4e-4, &hit));
+  assert_true(hit.normal.x == 1);
+}
+
 static void planes_need_no_facets(void** unused) {
   (void)unused;
   const sn_solid plane = {.kind = SN_SOLID_PLANE, .normal = {0, 1, 0}};
@@ -128,6 +145,7 @@ int main(void) {
       cmocka_unit_test(a_ball_between_the_corners_is_seen_on_its_way),
       cmocka_unit_test(what_goes_round_does_not_come_in),
       cmocka_unit_test(what_goes_through_a_plate_does_not_go_round_it),
+      cmocka_unit_test(what_leaves_over_an_edge_does_not_enter),
       cmocka_unit_test(planes_need_no_facets),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -124,6 +124,11 @@ static inline bool goes_over(const sn_mesh* mesh, const double* from, const doub
   return false;
 }
 
+// Over less than a third of a circle a ball is gone round (docs/theory/contact.md, section 4).
+static inline bool is_opposite(sn_vec3 from, sn_vec3 to) {
+  return sn_dot(from, to) < -0.5 * sn_length(from) * sn_length(to);
+}
+
 static inline outcome shoot(const shot* s, double young) {
   char text[1024];
   write_shot(s, young, text, sizeof text);
@@ -156,7 +161,8 @@ static inline outcome shoot(const shot* s, double young) {
       depth_in_shot(s, sn_sub(before[p], centre), &was_along, &was_aside);
       double depth = depth_in_shot(s, sn_sub(now[p], next), &along, &aside);
       o.deepest = fmax(o.deepest, depth / diagonal(&l, 0));
-      o.crossed += was_along > 0 && along < 0 && fmax(aside, was_aside) < 0.8 * s->radius;
+      o.crossed += was_along > 0 && along < 0 && fmax(aside, was_aside) < 0.8 * s->radius &&
+                   (s->box || is_opposite(sn_sub(before[p], centre), sn_sub(now[p], next)));
     }
     free(before);
     before = now;

@@ -130,6 +130,43 @@ static void a_finger_that_slips_off_a_rod_gains_no_energy(void** unused) {
   }
 }
 
+// Sharp edges between points of a skin of few triangles, a blow of a cell in a step, and flesh that goes off over an
+// edge: free and held, broadside and with the edge ahead.
+static void a_plate_that_hits_a_finger_pushes_it_away(void** unused) {
+  (void)unused;
+  write_box("post.obj", 0.08, 0.4, 0.08);
+  static const char* const HELD =
+      "\"fixed\": [{\"where\": {\"box\": [[-1, -1, -1], [1, 0.05, 1]]}}],";
+  for (int k = 0; k < 3; ++k) {
+    char text[1024];
+    double half = k == 1 ? 0.01 : 0.02, turn = k == 2 ? 0.38268343236508978 : 0;
+    snprintf(
+        text, sizeof text,
+        "{\"gravity\": 0, \"bodies\": [{\"surface\": \"post.obj\", \"cell\": 0.02}], %s"
+        " \"colliders\": [{\"shape\": \"box\", \"half\": [%g, 0.05, 0.2], \"motion\": ["
+        "  {\"frame\": 1, \"translate\": [-0.08, 0.35, 0.04], \"rotate\": [0, 0, %.17g, %.17g]},"
+        "  {\"frame\": 12, \"translate\": [0.207, 0.35, 0.04], \"rotate\": [0, 0, %.17g, "
+        "%.17g]}]}]}",
+        k == 1 ? HELD : "", half, turn, sqrt(1 - turn * turn), turn, sqrt(1 - turn * turn));
+    loaded l = load_scene(text, 1);
+    double rescued = 0, deepest = 0;
+    int missed = 0, newton = 0;
+    for (int frame = 1; frame <= 9; ++frame) {
+      sn_frame_stats stats = step(&l, frame);
+      deepest = fmax(deepest, stats.max_penetration);
+      rescued += stats.rescued;
+      missed += !stats.converged;
+      newton += stats.newton;
+    }
+    print_message("plate %d: %d frames missed, rescued %.3g J, sunk by %.3f %%, %d steps\n", k,
+                  missed, rescued, 100 * deepest / diagonal(&l, 0), newton);
+    assert_int_equal(missed, 0);
+    assert_true(rescued == 0);
+    assert_true(deepest < 0.005 * diagonal(&l, 0));
+    unload(&l);
+  }
+}
+
 // The step after the first frame, which only puts free bodies in place, is the first that is solved.
 static void resuming_at_the_first_frame_gives_the_same_place(void** unused) {
   (void)unused;
@@ -178,6 +215,7 @@ int main(void) {
       TEST(two_free_blocks_collide_and_keep_their_momentum),
       TEST(a_tumble_gains_no_energy),
       TEST(a_finger_that_slips_off_a_rod_gains_no_energy),
+      TEST(a_plate_that_hits_a_finger_pushes_it_away),
       TEST(a_collider_that_hits_in_the_first_step_is_felt),
       TEST(resuming_at_the_first_frame_gives_the_same_place),
   };
