@@ -20,8 +20,8 @@
 uint32_t sn_contact_points(const sn_model* model);  // of all skins
 // Do these two, colliders first and then bodies, pass through one another?
 bool sn_contact_is_ignored(const sn_scene* scene, uint32_t a, uint32_t b);
-double sn_contact_harden(
-    const sn_body* body);  // depth beyond which the force of contact grows faster, m
+// Depth beyond which the force of contact grows faster, m.
+double sn_contact_harden(const sn_body* body);
 // Which partners a point has a contact with already: a bit for each, folded.
 static inline uint64_t partner_bit(uint32_t partner) { return (uint64_t)1 << (partner % 64); }
 
