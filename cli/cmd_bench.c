@@ -112,7 +112,6 @@ int command_bench(int argc, char** argv) {
     return SN_OK;
   }
   bench_run run = {.o = &o};
-  bench_watch_memory();
   bench_listen_for_stop();
   sn_status status = run_benches(&run, &names, &err);
   bench_destroy_figures(&run);

@@ -110,11 +110,6 @@ sn_status bench_check_stop(sn_error* err);
 // ---- Time and memory (resources.c)
 
 double bench_now(void);  // s
-// Most bytes that the library held at once since the last reset, by its own counter. The library
-// knows only the peak of the whole program, so its allocations are watched.
-void bench_watch_memory(void);  // call while nothing is allocated
-void bench_reset_peak(void);
-double bench_peak(void);
 // What can still be allocated without swapping, by the machine and by the process's group.
 double bench_available_bytes(void);
 
@@ -163,6 +158,9 @@ sn_status bench_describe_cube(int n, bench_body* body, sn_error* err);
 sn_status bench_build(bench_body* body, int threads, sn_error* err);
 // Most bytes that it held at once since it was built, building included.
 double bench_body_peak(const bench_body* body);
+// The fastest of some solutions, as with every other kernel.
+sn_status bench_solve_fastest(const bench_body* body, const sn_study_opts* opts,
+                              sn_study_result* result, sn_error* err);
 // Frees everything; also after a failure.
 void bench_body_destroy(bench_body* body);
 // The cube of n cells a side, built.

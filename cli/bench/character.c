@@ -40,7 +40,7 @@ static sn_status simulate(bench_run* run, const sn_scene* scene, const char* nam
   int frames[2] = {scene->first_frame, scene->first_frame + (run->o->quick ? 0 : 2)};
   double seconds, begin = bench_now();
   size_t before = sn_memory_used();
-  bench_reset_peak();
+  sn_memory_restart_peak();
   sn_status status = sn_pool_create(run->o->threads, &pool, err);
   if (status == SN_OK) status = sn_model_build(scene, pool, &model, err);
   if (status == SN_OK) status = sn_state_create(model, pool, &state, err);
@@ -52,7 +52,8 @@ static sn_status simulate(bench_run* run, const sn_scene* scene, const char* nam
     bench_figure(run, name, "threads", sn_pool_thread_count(pool), "1");
     bench_figure(run, name, "setup_seconds", setup, "s");
     bench_figure(run, name, "seconds_per_frame", seconds, "s");
-    bench_figure(run, name, "bytes_per_element", (bench_peak() - (double)before) / elements, "B");
+    bench_figure(run, name, "bytes_per_element", (double)(sn_memory_peak() - before) / elements,
+                 "B");
   }
   sn_state_destroy(state);
   sn_model_destroy(model);

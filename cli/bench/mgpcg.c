@@ -3,8 +3,6 @@
 
 #include "bench.h"
 
-#define SOLVES 5
-
 static void hand_in(bench_run* run, const char* name, const bench_body* body,
                     const sn_study_result* result) {
   double pass = result->seconds / result->iterations, elements = body->elements;
@@ -21,18 +19,6 @@ static void hand_in(bench_run* run, const char* name, const bench_body* body,
   bench_figure(run, name, "held_bytes_per_element", body->held_bytes / elements, "B");
 }
 
-// The fastest of some, as with every other kernel.
-static sn_status solve_fastest(const bench_body* body, const sn_study_opts* opts,
-                               sn_study_result* result, sn_error* err) {
-  for (int k = 0; k < SOLVES; ++k) {
-    sn_study_result one;
-    sn_status status = sn_state_study(body->model, body->state, opts, &one, err);
-    if (status != SN_OK) return status;
-    if (k == 0 || one.seconds < result->seconds) *result = one;
-  }
-  return SN_OK;
-}
-
 sn_status bench_mgpcg(bench_run* run, sn_error* err) {
   sn_status status = SN_OK;
   for (const int* n = bench_cube_sizes(run); *n && status == SN_OK; ++n) {
@@ -41,7 +27,7 @@ sn_status bench_mgpcg(bench_run* run, sn_error* err) {
     sn_study_opts opts = {
         .linear = SN_LINEAR_MULTIGRID, .max = 200, .tolerance = 1e-6, .amount = 100, .seed = 1};
     status = bench_open_cube(run, *n, run->o->threads, &body, err);
-    if (status == SN_OK) status = solve_fastest(&body, &opts, &result, err);
+    if (status == SN_OK) status = bench_solve_fastest(&body, &opts, &result, err);
     if (status == SN_OK) {
       char name[BENCH_NAME];
       snprintf(name, sizeof name, "cube%d", *n);

@@ -1,5 +1,4 @@
-// Clock, and memory: what the library held at most, and what the machine has left.
-#include <stdatomic.h>
+// Clock, and memory: what the machine has left.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,31 +11,6 @@ double bench_now(void) {
   clock_gettime(CLOCK_MONOTONIC, &t);
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
-
-static atomic_size_t peak;
-
-// The library's counter is raised after this call, so the new block is not in it yet.
-static void* allocate(void* user, size_t bytes, size_t alignment) {
-  (void)user;
-  size_t used = sn_memory_used() + bytes, before = atomic_load(&peak);
-  while (used > before && !atomic_compare_exchange_weak(&peak, &before, used)) {
-  }
-  size_t rounded = (bytes + alignment - 1) / alignment * alignment;
-  return rounded < bytes ? NULL : aligned_alloc(alignment, rounded);
-}
-
-static void release(void* user, void* block) {
-  (void)user;
-  free(block);
-}
-
-void bench_watch_memory(void) {
-  static const sn_allocator WATCHED = {allocate, release, NULL};
-  sn_set_allocator(&WATCHED);
-}
-
-void bench_reset_peak(void) { atomic_store(&peak, sn_memory_used()); }
-double bench_peak(void) { return (double)atomic_load(&peak); }
 
 // A number in a file, or `otherwise` where there is none.
 static double read_number(const char* path, const char* key, double otherwise) {

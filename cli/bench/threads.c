@@ -16,7 +16,7 @@ static sn_status time_with(bench_run* run, int n, int threads, thread_times* tim
   if (status == SN_OK) {
     status = sn_state_time(body.model, body.state, SN_TIME_APPLY, 20, &timing, err);
   }
-  if (status == SN_OK) status = sn_state_study(body.model, body.state, &opts, &result, err);
+  if (status == SN_OK) status = bench_solve_fastest(&body, &opts, &result, err);
   if (status == SN_OK) {
     *times = (thread_times){timing.seconds, result.seconds / result.iterations};
   }

@@ -55,8 +55,10 @@ typedef struct sn_allocator {
 SN_API void sn_set_allocator(const sn_allocator* allocator);
 /// Bytes the library holds now.
 SN_API size_t sn_memory_used(void);
-/// The most bytes the library ever held at once.
+/// The most bytes the library held at once, ever or since that was last restarted.
 SN_API size_t sn_memory_peak(void);
+/// From now on the peak is counted anew, from the bytes held now.
+SN_API void sn_memory_restart_peak(void);
 /// How many allocations the library has made since the program began.
 SN_API uint64_t sn_allocation_count(void);
 

@@ -49,6 +49,7 @@ void sn_set_allocator(const sn_allocator* allocator) {
 
 size_t sn_memory_used(void) { return atomic_load(&bytes_used); }
 size_t sn_memory_peak(void) { return atomic_load(&bytes_peak); }
+void sn_memory_restart_peak(void) { atomic_store(&bytes_peak, sn_memory_used()); }
 uint64_t sn_allocation_count(void) { return atomic_load(&allocation_count); }
 
 void* sn_allocate(size_t bytes) {

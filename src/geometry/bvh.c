@@ -148,6 +148,11 @@ static void sort_nodes(void* ctx, size_t begin, size_t end) {
   }
 }
 
+static uint32_t count_nodes(uint32_t triangles) {
+  if (triangles <= LEAF_SIZE) return triangles > 0;
+  return 1 + count_nodes(triangles / 2) + count_nodes(triangles - triangles / 2);
+}
+
 // The nodes that so many triangles give, whichever they are. Halving bounds the depth by the logarithm of the count.
 static void lay_out(builder* b, uint32_t begin, uint32_t end, int depth) {
   sn_bvh* bvh = b->bvh;
@@ -166,13 +171,13 @@ static void lay_out(builder* b, uint32_t begin, uint32_t end, int depth) {
 sn_status sn_bvh_build(const sn_surface* surface, sn_pool* pool, sn_arena* arena, sn_arena* scratch,
                        sn_bvh* bvh, sn_error* err) {
   *bvh = (sn_bvh){.surface = surface};
-  uint32_t count = surface->triangle_count;
-  SN_TRY(SN_ARENA_NEW(arena, 2 * (size_t)count + 1, &bvh->nodes, err));
+  uint32_t count = surface->triangle_count, nodes = count_nodes(count);
+  SN_TRY(SN_ARENA_NEW(arena, nodes, &bvh->nodes, err));
   SN_TRY(SN_ARENA_NEW(arena, count, &bvh->order, err));
   sn_arena_mark mark = sn_arena_get_mark(scratch);
   builder b = {.bvh = bvh};
   SN_TRY(SN_ARENA_RAW(scratch, count, &b.keys, err));
-  SN_TRY(SN_ARENA_RAW(scratch, 2 * (size_t)count + 1, &b.depths, err));
+  SN_TRY(SN_ARENA_RAW(scratch, nodes, &b.depths, err));
   for (uint32_t t = 0; t < count; ++t) bvh->order[t] = t;
   if (count > 0) lay_out(&b, 0, count, 0);
   int deepest = b.depth;

@@ -36,7 +36,7 @@ sn_status sn_newton_work_create(size_t unknown_count, int max_steps, sn_arena* a
                                 sn_newton_work* work, sn_error* err) {
   double** vectors[] = {&work->gradient, &work->step, &work->trial, &work->trial_gradient};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; ++i) {
-    SN_TRY(SN_ARENA_NEW(arena, unknown_count, vectors[i], err));
+    SN_TRY(SN_ARENA_RAW(arena, unknown_count, vectors[i], err));
   }
   return SN_ARENA_NEW(arena, (size_t)max_steps, &work->krylov, err);
 }

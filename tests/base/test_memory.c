@@ -62,6 +62,8 @@ static void counters_follow_every_block(void** unused) {
   sn_release(small);
   assert_int_equal(sn_memory_used(), 0);
   assert_int_equal(sn_memory_peak(), with_both);
+  sn_memory_restart_peak();
+  assert_int_equal(sn_memory_peak(), 0);
   assert_int_equal(sn_allocation_count(), count + 2);
 }
 

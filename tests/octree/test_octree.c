@@ -825,7 +825,7 @@ static sn_status build_small_tree(sn_error* err) {
   }
   if (status == SN_OK) {
     sn_octree_seed seeds[2];
-    sn_octree_input input = tree_input(&skin, NULL, 0.07, -1, seeds);
+    sn_octree_input input = tree_input(&skin, NULL, 0.06, -1, seeds);
     status = sn_octree_build(&input, NULL, arena, arena, skin.scratch, &tree, err);
     assert_int_equal(sn_arena_bytes(skin.scratch), 0);
   }
