@@ -11,28 +11,6 @@
 #include "octree/octree_fill.h"
 #include "octree/octree_moments.h"
 
-// Measured on the project's test bodies: cells of an octree for each cell-sized piece of surface,
-// and finest cells that the surface cuts. See docs/theory/octree.md.
-#define CELLS_PER_AREA 2.7
-#define CUT_CELLS_PER_AREA 1.6
-// Everything that building and solving needs, for each cell.
-#define BYTES_PER_CELL 900.0
-
-#define DEFAULT_CELLS 100000.0
-
-void sn_body_estimate(double area, double volume, double cell, int coarsen, double* cells,
-                      double* bytes) {
-  double pieces = area / (cell * cell);
-  *cells = CELLS_PER_AREA * pieces;
-  if (coarsen >= 0) {
-    double largest = ldexp(cell, coarsen);
-    double inner = fabs(volume) / (largest * largest * largest);
-    double surface = (coarsen == 0 ? CUT_CELLS_PER_AREA : CELLS_PER_AREA) * pieces;
-    *cells = surface + inner;
-  }
-  *bytes = BYTES_PER_CELL * *cells;
-}
-
 static bool is_inside(const void* ctx, sn_vec3 point) { return sn_bvh_winding(ctx, point) > 0.5; }
 
 static bool is_inside_box(const void* ctx, sn_vec3 point, sn_box box, bool* inside) {
@@ -89,11 +67,11 @@ static sn_status build_tree(const sn_octree_input* input, sn_pool* pool, sn_aren
 
   // No cell given: start from the estimate, correct it by what it gives.
   sn_octree_input tried = *input;
-  tried.cell = sqrt(CELLS_PER_AREA * body->surface.area / DEFAULT_CELLS);
+  tried.cell = sqrt(SN_CELLS_PER_AREA * body->surface.area / SN_DEFAULT_CELLS);
   for (int attempt = 0;; ++attempt) {
     sn_arena_mark mark = sn_arena_get_mark(arena), corners_mark = sn_arena_get_mark(corners);
     SN_TRY(sn_octree_build(&tried, pool, arena, corners, scratch, &body->tree, err));
-    double ratio = body->tree.cell_count / DEFAULT_CELLS;
+    double ratio = body->tree.cell_count / SN_DEFAULT_CELLS;
     if (attempt == 3 || (ratio > 0.9 && ratio < 1.1) || ratio == 0) return SN_OK;
     sn_arena_release(arena, mark);
     sn_arena_release(corners, corners_mark);

@@ -131,9 +131,13 @@ static inline uint32_t sn_body_part(const sn_body* body, uint32_t node) {
 // Its held nodes, as in solve/vector.h (node_count, 0 before).
 void sn_body_mark_held(const sn_body* body, uint8_t* held);
 
-// Cells and bytes that a body would take, from area and volume alone.
-void sn_body_estimate(double area, double volume, double cell, int coarsen, double* cells,
-                      double* bytes);
+// Cells of an octree for each cell-sized piece of surface, measured (docs/theory/octree.md, section 9).
+#define SN_CELLS_PER_AREA 2.7
+// About as many where no cell is given.
+#define SN_DEFAULT_CELLS 1e5
+
+// The box around a body, and cells and bytes that it would take, from its surface alone.
+void sn_body_estimate(const sn_body_desc* desc, sn_box* box, double* cells, double* bytes);
 
 // The cell that carries a point of the body, and the weights of its conforming nodes.
 uint32_t sn_body_embed(const sn_body* body, sn_vec3 point, double weights[8]);

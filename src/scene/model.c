@@ -19,36 +19,12 @@ double sn_machine_bytes(void) {
   return bytes;
 }
 
-static void measure_flesh(const sn_body_desc* desc, sn_box* box, double* area, double* volume) {
-  const sn_mesh* mesh = &desc->mesh;
-  *box = sn_box_empty();
-  *area = *volume = 0;
-  for (uint32_t t = 0; t < mesh->triangle_count; ++t) {
-    if (desc->follow && desc->follow[t]) continue;
-    sn_vec3 c[3];
-    for (int i = 0; i < 3; ++i) {
-      c[i] = sn_load3(mesh->positions + 3 * (size_t)mesh->triangles[3 * (size_t)t + i]);
-      *box = sn_box_grow(*box, c[i]);
-    }
-    *area += 0.5 * sn_length(sn_cross(sn_sub(c[1], c[0]), sn_sub(c[2], c[0])));
-  }
-  sn_vec3 side = sn_sub(box->hi, box->lo);
-  *volume = side.x * side.y * side.z;  // of the box: never too small, whatever the surface is like
-}
-
 sn_status sn_scene_estimate(const sn_scene* scene, uint32_t body, double* cells, double* bytes,
                             sn_error* err) {
   const sn_body_desc* desc = &scene->bodies[body];
   sn_box box;
-  double area, volume;
-  *cells = *bytes = 0;
-  measure_flesh(desc, &box, &area, &volume);
-  if (desc->cell == 0) {
-    *cells = 1e5;
-    *bytes = 2e8;
-    return SN_OK;
-  }
-  sn_body_estimate(area, volume, desc->cell, desc->coarsen, cells, bytes);
+  sn_body_estimate(desc, &box, cells, bytes);
+  if (desc->cell == 0) return SN_OK;
   double axis_cells = sn_octree_axis_cells(box, desc->cell), unit = scene->unit;
   SN_CHECK(axis_cells <= SN_MAX_AXIS_CELLS, err, SN_ERR_INPUT,
            "bodies[%u].cell: %g gives %.0f cells along the longest side, at most %d are possible; "
