@@ -68,17 +68,58 @@ typedef struct sort_key {
   uint32_t triangle;
 } sort_key;
 
+// What building looks at of a triangle.
+typedef struct extent {
+  sn_box box;
+  sn_vec3 centroid;
+} extent;
+
 typedef struct builder {
   sn_bvh* bvh;
-  sort_key* keys;   // scratch (triangle_count)
+  extent* extents;  // (triangle_count)
+  sort_key* keys;   // (triangle_count)
   uint8_t* depths;  // of the nodes
   int depth;        // of those that are to be divided
 } builder;
 
+static bool is_before(sort_key p, sort_key q) {
+  return p.at != q.at ? p.at < q.at : p.triangle < q.triangle;
+}
+
 static int compare_keys(const void* a, const void* b) {
   const sort_key *p = a, *q = b;
-  if (p->at != q->at) return p->at < q->at ? -1 : 1;
-  return p->triangle < q->triangle ? -1 : p->triangle > q->triangle;
+  return is_before(*p, *q) ? -1 : is_before(*q, *p);
+}
+
+// Fewer are sorted.
+#define FEW_KEYS 16
+
+// The `middle` first keys in front of the others, by halving as quicksort does but on one side only. Keys laid out
+// against it are sorted after as many rounds as halving badly may take.
+static void divide_keys(sort_key* keys, size_t count, size_t middle) {
+  for (int rounds = 64; count > FEW_KEYS && rounds > 0; --rounds) {
+    sort_key ends[3] = {keys[0], keys[count / 2], keys[count - 1]};
+    qsort(ends, 3, sizeof *ends, compare_keys);
+    sort_key pivot = ends[1];
+    size_t i = 0, j = count - 1;
+    for (;; ++i, --j) {
+      while (is_before(keys[i], pivot)) ++i;
+      while (is_before(pivot, keys[j])) --j;
+      if (i >= j) break;
+      sort_key swap = keys[i];
+      keys[i] = keys[j];
+      keys[j] = swap;
+    }
+    // keys[0..i) are not after the pivot, keys[i..count) not before it
+    if (middle < i) {
+      count = i;
+    } else {
+      keys += i;
+      count -= i;
+      middle -= i;
+    }
+  }
+  qsort(keys, count, sizeof *keys, compare_keys);
 }
 
 static void get_corners(const sn_bvh* bvh, uint32_t triangle, sn_vec3 corner[3]) {
@@ -106,45 +147,57 @@ static void measure_node(const sn_bvh* bvh, sn_bvh_node* node) {
     sum = sn_madd(sum, sn_length(n), centroid(corner));
     for (int i = 0; i < 3; ++i) node->box = sn_box_grow(node->box, corner[i]);
   }
+  double farthest = 0;
   node->centre = area > 0 ? sn_scale(1.0 / area, sum) : sn_box_centre(node->box);
   for (uint32_t k = node->begin; k < node->end; ++k) {
     sn_vec3 corner[3];
     get_corners(bvh, bvh->order[k], corner);
     for (int i = 0; i < 3; ++i) {
-      double d = sn_distance(corner[i], node->centre);
-      if (d > node->radius) node->radius = d;
+      sn_vec3 away = sn_sub(corner[i], node->centre);
+      farthest = fmax(farthest, sn_dot(away, away));
     }
+  }
+  node->radius = sqrt(farthest);
+}
+
+static void measure_extents(void* ctx, size_t begin, size_t end) {
+  const builder* b = ctx;
+  for (size_t t = begin; t < end; ++t) {
+    sn_vec3 corner[3];
+    get_corners(b->bvh, (uint32_t)t, corner);
+    extent* e = &b->extents[t];
+    *e = (extent){sn_box_empty(), centroid(corner)};
+    for (int i = 0; i < 3; ++i) e->box = sn_box_grow(e->box, corner[i]);
   }
 }
 
-static int longest_side(const sn_bvh* bvh, const sn_bvh_node* node) {
+static int longest_side(const builder* b, const sn_bvh_node* node) {
   sn_box box = sn_box_empty();
   for (uint32_t k = node->begin; k < node->end; ++k) {
-    for (int i = 0; i < 3; ++i) {
-      box = sn_box_grow(box, sn_surface_corner(bvh->surface, bvh->order[k], i));
-    }
+    sn_box one = b->extents[b->bvh->order[k]].box;
+    box = (sn_box){sn_min3(box.lo, one.lo), sn_max3(box.hi, one.hi)};
   }
   sn_vec3 d = sn_sub(box.hi, box.lo);
   return d.x >= d.y && d.x >= d.z ? 0 : d.y >= d.z ? 1 : 2;
 }
 
-// Order the node's triangles by centroid along the longest side, ties by index.
-static void sort_along_longest_side(const builder* b, const sn_bvh_node* node) {
-  int axis = longest_side(b->bvh, node);
-  for (uint32_t k = node->begin; k < node->end; ++k) {
-    sn_vec3 corner[3];
-    get_corners(b->bvh, b->bvh->order[k], corner);
-    b->keys[k] = (sort_key){sn_axis(centroid(corner), axis), b->bvh->order[k]};
+// Half of the node's triangles to each child, by centroid along the longest side, ties by index.
+static void divide_node(const builder* b, const sn_bvh_node* node) {
+  int axis = longest_side(b, node);
+  sort_key* keys = b->keys + node->begin;
+  uint32_t *order = b->bvh->order + node->begin, count = node->end - node->begin;
+  for (uint32_t k = 0; k < count; ++k) {
+    keys[k] = (sort_key){sn_axis(b->extents[order[k]].centroid, axis), order[k]};
   }
-  qsort(b->keys + node->begin, node->end - node->begin, sizeof *b->keys, compare_keys);
-  for (uint32_t k = node->begin; k < node->end; ++k) b->bvh->order[k] = b->keys[k].triangle;
+  divide_keys(keys, count, count / 2);
+  for (uint32_t k = 0; k < count; ++k) order[k] = keys[k].triangle;
 }
 
-static void sort_nodes(void* ctx, size_t begin, size_t end) {
+static void divide_nodes(void* ctx, size_t begin, size_t end) {
   const builder* b = ctx;
   for (size_t n = begin; n < end; ++n) {
     const sn_bvh_node* node = &b->bvh->nodes[n];
-    if (b->depths[n] == b->depth && node->right) sort_along_longest_side(b, node);
+    if (b->depths[n] == b->depth && node->right) divide_node(b, node);
   }
 }
 
@@ -176,13 +229,15 @@ sn_status sn_bvh_build(const sn_surface* surface, sn_pool* pool, sn_arena* arena
   SN_TRY(SN_ARENA_NEW(arena, count, &bvh->order, err));
   sn_arena_mark mark = sn_arena_get_mark(scratch);
   builder b = {.bvh = bvh};
+  SN_TRY(SN_ARENA_RAW(scratch, count, &b.extents, err));
   SN_TRY(SN_ARENA_RAW(scratch, count, &b.keys, err));
   SN_TRY(SN_ARENA_RAW(scratch, nodes, &b.depths, err));
   for (uint32_t t = 0; t < count; ++t) bvh->order[t] = t;
   if (count > 0) lay_out(&b, 0, count, 0);
+  sn_parallel_for(pool, count, 256, measure_extents, &b);
   int deepest = b.depth;
   for (b.depth = 0; b.depth < deepest; ++b.depth) {
-    sn_parallel_for(pool, bvh->node_count, 64, sort_nodes, &b);
+    sn_parallel_for(pool, bvh->node_count, 64, divide_nodes, &b);
   }
   sn_bvh_refit(bvh, pool);
   sn_arena_release(scratch, mark);

@@ -61,6 +61,29 @@ static int compare_edges(const void* a, const void* b) {
   return p->triangle < q->triangle ? -1 : p->triangle > q->triangle;
 }
 
+// Sort items that begin with a number below `limit`: by counting these, then the few of each by `compare`.
+static sn_status sort_by_first(void* items, size_t count, size_t size, uint32_t limit,
+                               int (*compare)(const void*, const void*), sn_arena* scratch,
+                               sn_error* err) {
+  uint32_t* ends;
+  char *copy, *to = items;
+  sn_arena_mark mark = sn_arena_get_mark(scratch);
+  SN_TRY(SN_ARENA_NEW(scratch, (size_t)limit + 1, &ends, err));
+  SN_TRY(SN_ARENA_RAW(scratch, count * size, &copy, err));
+  memcpy(copy, items, count * size);
+  for (size_t i = 0; i < count; ++i) ends[*(const uint32_t*)(copy + i * size) + 1]++;
+  for (uint32_t n = 0; n < limit; ++n) ends[n + 1] += ends[n];
+  for (size_t i = 0; i < count; ++i) {
+    const char* from = copy + i * size;
+    memcpy(to + ends[*(const uint32_t*)from]++ * size, from, size);
+  }
+  for (size_t n = 0, begin = 0; n < limit; begin = ends[n++]) {
+    if (ends[n] - begin > 1) qsort(to + begin * size, ends[n] - begin, size, compare);
+  }
+  sn_arena_release(scratch, mark);
+  return SN_OK;
+}
+
 sn_vec3 sn_surface_corner(const sn_surface* surface, uint32_t triangle, int corner) {
   return sn_load3(surface->positions +
                   3 * (size_t)surface->triangles[3 * (size_t)triangle + corner]);
@@ -124,7 +147,8 @@ static sn_status keep_triangles(const sn_mesh* mesh, const uint32_t* weld, sn_ar
     sort_three(key.corner);
     keys[key_count++] = key;
   }
-  qsort(keys, key_count, sizeof *keys, compare_corners);
+  SN_TRY(sort_by_first(keys, key_count, sizeof *keys, mesh->vertex_count, compare_corners, scratch,
+                       err));
   for (uint32_t k = 1; k < key_count; ++k) {
     if (memcmp(keys[k].corner, keys[k - 1].corner, sizeof keys[k].corner) != 0) continue;
     drop[keys[k].triangle] = 1;
@@ -162,7 +186,8 @@ static sn_status find_neighbours(const sn_surface* surface, sn_arena* scratch, t
     edges[e] = (edge_key){a < b ? a : b, a < b ? b : a, (uint32_t)t, a < b};
     topo->neighbour[e] = NONE;
   }
-  qsort(edges, count, sizeof *edges, compare_edges);
+  SN_TRY(sort_by_first(edges, count, sizeof *edges, surface->vertex_count, compare_edges, scratch,
+                       err));
   for (size_t begin = 0, end; begin < count; begin = end) {
     end = end_of_edge(edges, begin, count);
     if (end - begin != 2) continue;

@@ -45,8 +45,8 @@ sn_status sn_finder_make(const sn_octree* tree, sn_pool* pool, sn_arena* arena, 
                          sn_error* err) {
   uint32_t count = tree->cell_count;
   *finder = (sn_finder){.tree = tree, .shift = 3 * tree->root_height};
-  size_t places = 1;  // of upper bits, not more than cells
-  while (finder->shift > 0 && 2 * places <= count) {
+  size_t places = 1;  // of upper bits, a few for each cell
+  while (finder->shift > 0 && places < (size_t)4 * count) {
     finder->shift--;
     places *= 2;
   }

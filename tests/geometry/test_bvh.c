@@ -4,6 +4,28 @@
 #include "geometry/prepared.h"
 #include "io/scratch.h"
 
+static double centroid_at(const prepared* p, uint32_t triangle, int axis) {
+  sn_vec3 c[3];
+  prepared_corners(p, triangle, c);
+  return sn_axis(sn_scale(1.0 / 3.0, sn_add(c[0], sn_add(c[1], c[2]))), axis);
+}
+
+// Half of the triangles each, none of the first half beyond one of the second along the longest side.
+static void assert_divided(const prepared* p, const sn_bvh_node* node, const sn_bvh_node* left,
+                           const sn_bvh_node* right) {
+  sn_vec3 d = sn_sub(node->box.hi, node->box.lo);
+  int axis = d.x >= d.y && d.x >= d.z ? 0 : d.y >= d.z ? 1 : 2;
+  double last = -INFINITY, first = INFINITY;
+  for (uint32_t k = left->begin; k < left->end; ++k) {
+    last = fmax(last, centroid_at(p, p->bvh.order[k], axis));
+  }
+  for (uint32_t k = right->begin; k < right->end; ++k) {
+    first = fmin(first, centroid_at(p, p->bvh.order[k], axis));
+  }
+  assert_true(last <= first);
+  assert_int_equal(left->end - left->begin, (node->end - node->begin) / 2);
+}
+
 static void every_triangle_is_in_one_leaf_and_within_its_boxes(void** unused) {
   (void)unused;
   prepared p;
@@ -37,6 +59,7 @@ static void every_triangle_is_in_one_leaf_and_within_its_boxes(void** unused) {
       assert_int_equal(left->begin, node->begin);
       assert_int_equal(left->end, right->begin);
       assert_int_equal(right->end, node->end);
+      assert_divided(&p, node, left, right);
     }
   }
   assert_int_equal(covered, count);
