@@ -104,6 +104,13 @@ static inline sn_vec3 sn_rigid_displace(const sn_rigid* r, sn_vec3 p) {
   return sn_add(sn_mul3v(&d, p), r->translate);
 }
 
+// Does it leave everything where it is?
+static inline bool sn_rigid_is_none(const sn_rigid* r) {
+  bool none = r->translate.x == 0 && r->translate.y == 0 && r->translate.z == 0;
+  for (int i = 0; i < 9; ++i) none = none && r->rotate.m[i / 3][i % 3] == (i % 4 == 0);
+  return none;
+}
+
 // Affine motions
 static inline sn_affine sn_affine_at_rest(void) { return (sn_affine){sn_identity3(), {0, 0, 0}}; }
 static inline sn_affine sn_affine_of_rigid(const sn_rigid* r) {

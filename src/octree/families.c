@@ -55,8 +55,8 @@ static int rank_of(uint8_t children) {
   return rank;
 }
 
-// Where each family of a chunk goes: those with the same children together, those with nearly the same beside
-// them.
+// Where each family of a chunk goes, those with the same children together, those with nearly the same beside
+// them; and the children of the packets.
 static void sort_families(void* ctx, size_t begin, size_t end) {
   const family_job* job = ctx;
   for (size_t chunk = begin; chunk < end; ++chunk) {
@@ -67,16 +67,14 @@ static void sort_families(void* ctx, size_t begin, size_t end) {
     for (int k = 1; k < 257; ++k) starts[k] += starts[k - 1];
     for (size_t i = first; i < last; ++i) {
       job->order[i] = (uint32_t)first + starts[rank_of(job->has[i])]++;
+      job->families->children[job->order[i] / LANES] |= job->has[i];
     }
   }
 }
 
-// Children and rows of the packets.
+// Rows of the packets.
 static uint32_t list_rows(const family_job* job) {
   sn_families* f = job->families;
-  for (uint32_t i = 0; i < job->family_count; ++i) {
-    f->children[job->order[i] / LANES] |= job->has[i];
-  }
   for (uint32_t packet = 0; packet < f->packet_count; ++packet) {
     f->rows[packet + 1] = f->rows[packet] + (uint32_t)__builtin_popcount(f->children[packet]);
   }

@@ -124,6 +124,14 @@ static sn_status check_mesh_motions(const sn_scene* scene, sn_error* err) {
   return SN_OK;
 }
 
+static double largest_bulk(const sn_body* body) {
+  double most = 0;
+  for (uint32_t e = 0; e < body->tree.cell_count; ++e) {
+    most = fmax(most, sn_body_lambda(body, e) / sn_body_mu(body, e));
+  }
+  return most;
+}
+
 static sn_status build_bodies(sn_model* model, sn_pool* pool, sn_arena* scratch, sn_error* err) {
   const sn_scene* scene = model->scene;
   SN_TRY(SN_ARENA_NEW(model->arena, scene->bone_count, &model->bones, err));
@@ -146,6 +154,7 @@ static sn_status build_bodies(sn_model* model, sn_pool* pool, sn_arena* scratch,
         body->material_bytes + sn_arena_lap(model->arena, &held);
     body->begin = model->unknown_count;
     model->unknown_count += 3 * (size_t)body->tree.node_count;
+    model->largest_bulk = fmax(model->largest_bulk, largest_bulk(body));
     model->body_count = b + 1;
     warn_about(body, scene->mode);
   }

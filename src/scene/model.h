@@ -32,6 +32,7 @@ struct sn_model {
   uint8_t* held;        // nodes of all bodies that move as told (unknown_count / 3)
   double force_scale;   // N
   double energy_scale;  // J
+  double largest_bulk;  // lambda / mu of the cells, at most
   uint64_t fingerprint;
   char* traits;  // what the fingerprint is made of but for animation; see sn_scene_traits
   sn_memory_account memory;  // its own part
@@ -156,8 +157,6 @@ void sn_preconditioner_set_interface(sn_state* state, sn_macroblock_interface in
 // Macroblocks smooth the first level of multigrid, or no longer, from the next update on.
 void sn_preconditioner_smooth_by_blocks(sn_state* state, bool on);
 
-// The largest lambda / mu of all cells.
-double sn_model_largest_bulk(const sn_model* model);
 // Are cells' pressures unknowns? Then memory for them, and what solves for them.
 bool sn_pressures_are_kept(const sn_model* model);
 sn_status sn_pressures_create(const sn_model* model, sn_state* state, sn_error* err);

@@ -93,7 +93,7 @@ static sn_mg_smoother choose_smoother(const sn_model* model, const sn_hierarchy*
   }
   if (hierarchy->solved > 0) return SN_MG_CHEBYSHEV;
   double pays = model->contact.any ? CHEBYSHEV_PAYS_IN_CONTACT : CHEBYSHEV_PAYS;
-  bool stiff = sn_pressures_are_kept(model) || sn_model_largest_bulk(model) > pays;
+  bool stiff = sn_pressures_are_kept(model) || model->largest_bulk > pays;
   return stiff ? SN_MG_CHEBYSHEV : SN_MG_JACOBI;
 }
 
@@ -125,7 +125,7 @@ static double choose_exact_cost(const sn_model* model, const sn_mg_opts* opts,
                                 const sn_body* body) {
   if (body->tie_count > MOST_TIED * body->tree.node_count) return 0;
   if (opts->smoother != SN_MG_CHEBYSHEV || opts->coarsest != SN_MG_CHOLESKY) return 0;
-  if (!sn_pressures_are_kept(model) && sn_model_largest_bulk(model) > MOST_EXACT_BULK) return 0;
+  if (!sn_pressures_are_kept(model) && model->largest_bulk > MOST_EXACT_BULK) return 0;
   double cost = EXACT_COST_PER_CELL * body->tree.cell_count;
   return cost < MOST_EXACT_COST ? cost : MOST_EXACT_COST;
 }

@@ -14,18 +14,6 @@ static bool uses_multigrid(sn_linear_solver linear) {
          linear == SN_LINEAR_MACROBLOCK;
 }
 
-double sn_model_largest_bulk(const sn_model* model) {
-  double most = 0;
-  for (uint32_t b = 0; b < model->body_count; ++b) {
-    const sn_body* body = &model->bodies[b];
-    for (uint32_t e = 0; e < body->tree.cell_count; ++e) {
-      double ratio = sn_body_lambda(body, e) / sn_body_mu(body, e);
-      if (ratio > most) most = ratio;
-    }
-  }
-  return most;
-}
-
 bool sn_pressures_are_kept(const sn_model* model) {
   const sn_solver_opts* solver = &model->scene->solver;
   bool able = uses_multigrid(solver->linear) || solver->linear == SN_LINEAR_QMR;
@@ -43,7 +31,7 @@ bool sn_pressures_are_kept(const sn_model* model) {
   }
   bool by_cg = sn_linear_is_multigrid(solver->linear) || solver->linear == SN_LINEAR_MACROBLOCK;
   double pays = by_cg ? KEPT_PAYS : MOST_BULK;
-  return able && sn_model_largest_bulk(model) > pays;
+  return able && model->largest_bulk > pays;
 }
 
 // Without a preconditioner pressures should be as stiff as the flesh: mu / h.

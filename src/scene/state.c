@@ -51,9 +51,10 @@ static void permute(sn_random* random, uint32_t count, double* places) {
   }
 }
 
-// Rest, scrambled if so asked, then placed.
+// Rest, scrambled if so asked, then placed. @param u 0 before
 static void set_start_pose(const sn_body* body, double* u) {
   const sn_body_desc* desc = body->desc;
+  if (desc->scramble.kind == SN_SCRAMBLE_NONE && sn_rigid_is_none(&desc->initial)) return;
   sn_vec3 centre = sn_box_centre(body->surface.box);
   double size = sn_box_size(body->surface.box);
   sn_random random = sn_random_seeded(desc->scramble.seed);

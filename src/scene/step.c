@@ -291,7 +291,7 @@ static bool is_lifted(const sn_model* model, const sn_state* state) {
   // Where places were set, not found by forces, these say nothing.
   if (state->tau == 0 || state->contact.stuck_count > 0) return false;
   bool condensed = state->problem.pressure_count == 0;
-  if (condensed && sn_model_largest_bulk(model) > MOST_LIFTED_BULK) return false;
+  if (condensed && model->largest_bulk > MOST_LIFTED_BULK) return false;
   double had = sn_stride_kinetic(model, state->velocity_before), gained = 0;
   for (uint32_t b = 0; b < model->body_count; ++b) {
     const sn_body* body = &model->bodies[b];

@@ -38,16 +38,23 @@ static sn_status create_blocks(sn_mg_level* level, sn_arena* arena, sn_error* er
   return SN_ARENA_RAW(arena, blocks->capacity, &blocks->inverse, err);
 }
 
+// Unknowns that are held, in `list` unless that is NULL. Most nodes are free.
+static size_t list_held(const sn_mg_level* level, uint32_t* list) {
+  size_t count = 0;
+  for (size_t n = 0; n < level->unknown_count / 3; ++n) {
+    for (size_t i = 3 * n; level->held[n] && i < 3 * n + 3; ++i) {
+      if (!sn_is_held(level->held, i)) continue;
+      if (list) list[count] = (uint32_t)i;
+      ++count;
+    }
+  }
+  return count;
+}
+
 static sn_status create_held_list(sn_mg_level* level, sn_arena* arena, sn_error* err) {
-  level->held_count = 0;
-  for (size_t i = 0; i < level->unknown_count; ++i) {
-    level->held_count += sn_is_held(level->held, i);
-  }
+  level->held_count = list_held(level, NULL);
   SN_TRY(SN_ARENA_RAW(arena, level->held_count, &level->held_list, err));
-  uint32_t* next = level->held_list;
-  for (size_t i = 0; i < level->unknown_count; ++i) {
-    if (sn_is_held(level->held, i)) *next++ = (uint32_t)i;
-  }
+  list_held(level, level->held_list);
   return SN_OK;
 }
 
