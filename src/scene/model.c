@@ -40,6 +40,25 @@ sn_status sn_scene_estimate(const sn_scene* scene, uint32_t body, double* cells,
   return SN_OK;
 }
 
+// Edges of so many cells hide how the flesh along them bends.
+#define HIDING_CELLS 16.0
+
+// The share of the surface, by area, that triangles with such edges are.
+static double hiding_share(const sn_body* body) {
+  const sn_surface* skin = &body->surface;
+  double area = 0, hiding = 0;
+  for (uint32_t t = 0; t < skin->triangle_count; ++t) {
+    sn_vec3 c[3];
+    for (int i = 0; i < 3; ++i) c[i] = sn_surface_corner(skin, t, i);
+    double longest =
+        fmax(sn_distance(c[0], c[1]), fmax(sn_distance(c[1], c[2]), sn_distance(c[2], c[0])));
+    double own = sn_length(sn_cross(sn_sub(c[1], c[0]), sn_sub(c[2], c[0])));
+    area += own;
+    if (longest > HIDING_CELLS * body->tree.cell) hiding += own;
+  }
+  return hiding / area;
+}
+
 static void warn_about(const sn_body* body, sn_mode mode) {
   const sn_mesh_report* report = &body->surface.report;
   const char* file = body->desc->surface;
@@ -58,6 +77,13 @@ static void warn_about(const sn_body* body, sn_mode mode) {
   if (report->unreferenced_vertices) {
     sn_log(SN_LOG_WARNING, "%s: %u vertices are in no triangle; they follow the nearest flesh",
            file, report->unreferenced_vertices);
+  }
+  if (hiding_share(body) > 0.5) {
+    sn_log(SN_LOG_WARNING,
+           "%s: most of it is triangles longer than %g cells; how flesh bends between their "
+           "corners does not show in the "
+           "result: a surface with more triangles shows it",
+           file, HIDING_CELLS);
   }
   if (mode == SN_MODE_DYNAMIC) return;
   sn_vec3 v = body->desc->velocity;

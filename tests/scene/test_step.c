@@ -30,6 +30,27 @@ static void run_into(const char* folder, int threads, int first, int last, sn_re
   run_all(l, (sn_run_opts){scratch_path(folder), first, last, resume, resume_frame});
 }
 
+static void listen_for_long(void* user, sn_log_level level, const char* text) {
+  if (level == SN_LOG_WARNING && strstr(text, "triangles longer than")) ++*(int*)user;
+}
+
+// The box has 12 triangles, 1.4 long.
+static void a_surface_that_hides_its_flesh_is_told_of(void** unused) {
+  (void)unused;
+  static const char* const CELLS[] = {"0.2", "0.05"};
+  for (int i = 0; i < 2; ++i) {
+    char text[200];
+    int told = 0;
+    snprintf(text, sizeof text, "{\"bodies\": [{\"surface\": \"block.obj\", \"cell\": %s}]}",
+             CELLS[i]);
+    sn_set_log(listen_for_long, &told);
+    loaded l = load_scene(text, 1);
+    sn_set_log(NULL, NULL);
+    assert_int_equal(told, i);
+    unload(&l);
+  }
+}
+
 // Cells that stick out of the block on all sides weigh what is inside.
 static void a_body_weighs_what_its_skin_encloses(void** unused) {
   (void)unused;
@@ -303,6 +324,8 @@ static void a_damaged_or_foreign_checkpoint_is_refused(void** unused) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test_setup_teardown(a_surface_that_hides_its_flesh_is_told_of, make_block,
+                                      remove_scratch_folder),
       cmocka_unit_test_setup_teardown(a_body_weighs_what_its_skin_encloses, make_block,
                                       remove_scratch_folder),
       cmocka_unit_test_setup_teardown(any_thread_count_gives_the_same_bytes, make_block,
