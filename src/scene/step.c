@@ -85,6 +85,7 @@ static sn_newton_opts newton_options(const sn_model* model, const sn_state* stat
                     : state->problem.pressure_count > 0 ? multigrid ? 200 : 2000
                     : multigrid                         ? 20
                                                         : 400,
+      .krylov_long = solver->krylov_max == 0 && multigrid ? 200 : 0,
       .krylov_tolerance = solver->krylov_tolerance,
       .preconditioner = state->has_preconditioner ? &state->preconditioner : NULL,
       .krylov = state->krylov,

@@ -43,16 +43,40 @@ static double true_residual(const cg* c, double scale, const double* b, const do
   return norm(c, r);
 }
 
+// x and the direction p in the norm of M, without a product: with p = z + beta p, what CG knows is enough
+// (Steihaug 1983).
+typedef struct reach {
+  double xx, xp, pp;
+} reach;
+
+static void turn(reach* m, double beta, double zr) {
+  m->xp *= beta;
+  m->pp = zr + beta * beta * m->pp;
+}
+
+static void go(reach* m, double step) {
+  m->xx += step * (2 * m->xp + step * m->pp);
+  m->xp += step * m->pp;
+}
+
+// How far along p the edge is.
+static double find_edge(const reach* m, double radius) {
+  double room = fmax(0, radius * radius - m->xx);
+  return (sqrt(m->xp * m->xp + m->pp * room) - m->xp) / m->pp;
+}
+
 // The system is solved for b / |b|, so that single precision holds forces of any size.
 sn_cg_result sn_cg_solve(const sn_problem* problem, sn_pool* pool, const sn_cg_opts* opts,
                          const sn_cg_work* work, const double* b, double* x) {
   cg c = {problem, pool, opts, work, problem->unknown_count};
   float *p = work->direction, *q = work->product, *z = work->preconditioned;
-  sn_cg_result result = {0, 1.0, SN_CG_MAX};
+  sn_cg_result result = {.residual = 1, .stop = SN_CG_MAX};
   int weakened = 0;
   double size = opts->size > 0 ? opts->size : norm(&c, b), zr_before = 0;
+  double radius = opts->radius / size;
+  reach m = {0};
   sn_vector_fill(pool, c.n, 0, x);
-  if (size == 0) return (sn_cg_result){0, 0.0, SN_CG_CONVERGED};
+  if (size == 0) return (sn_cg_result){.stop = SN_CG_CONVERGED};
   sn_vector_narrow(pool, c.n, 1 / size, b, work->residual);  // r = b - K 0
   if (settle(&c)) {
     sn_problem_apply_f(problem, pool, opts->kind, z, q);
@@ -70,19 +94,31 @@ sn_cg_result sn_cg_solve(const sn_problem* problem, sn_pool* pool, const sn_cg_o
       zr_before = 0;
       continue;
     }
-    sn_vector_scale_add_f(pool, c.n, z, zr_before > 0 ? zr / zr_before : 0, p);
+    double beta = zr_before > 0 ? zr / zr_before : 0;
+    sn_vector_scale_add_f(pool, c.n, z, beta, p);
+    turn(&m, beta, zr);
     zr_before = zr;
 
     // alpha = z.r / p.Kp,  x += alpha p,  r -= alpha K p
     sn_problem_apply_f(problem, pool, opts->kind, p, q);
     double curvature = sn_vector_dot_f(pool, c.n, p, q);
+    double alpha = zr / curvature, edge = radius > 0 ? find_edge(&m, radius) : INFINITY;
+    if (isfinite(curvature) && isfinite(edge) && !(curvature > 0 && alpha < edge)) {
+      sn_vector_add_f(pool, c.n, edge, p, x);
+      go(&m, edge);
+      result.gain += edge * zr - 0.5 * edge * edge * curvature;
+      result.stop = SN_CG_EDGE;
+      break;
+    }
     if (!(curvature > 0)) {
       // A direction that is not finite (a zero on the diagonal) is none.
       if (result.iterations == 0 && isfinite(curvature)) sn_vector_add_f(pool, c.n, 1, p, x);
       result.stop = SN_CG_NEGATIVE;
       break;
     }
-    result.residual = sqrt(sn_vector_advance(pool, c.n, zr / curvature, p, q, x, work->residual));
+    result.residual = sqrt(sn_vector_advance(pool, c.n, alpha, p, q, x, work->residual));
+    go(&m, alpha);
+    result.gain += 0.5 * alpha * zr;
     result.iterations++;
     if (opts->watch) opts->watch(opts->watch_ctx, result.iterations, size, x);
     if (result.residual > opts->tolerance) continue;
@@ -99,16 +135,18 @@ sn_cg_result sn_cg_solve(const sn_problem* problem, sn_pool* pool, const sn_cg_o
     result.residual = true_residual(&c, 1 / size, b, x);
   }
   sn_vector_scale(pool, c.n, size, x);
+  result.length = size * sqrt(m.xx);
+  result.gain *= size * size;
   return result;
 }
 
 sn_cg_result sn_stationary_solve(const sn_problem* problem, sn_pool* pool, const sn_cg_opts* opts,
                                  const sn_cg_work* work, const double* b, double* x) {
   cg c = {problem, pool, opts, work, problem->unknown_count};
-  sn_cg_result result = {0, 1.0, SN_CG_MAX};
+  sn_cg_result result = {.residual = 1, .stop = SN_CG_MAX};
   sn_vector_fill(pool, c.n, 0, x);
   double size = norm(&c, b);
-  if (size == 0) return (sn_cg_result){0, 0.0, SN_CG_CONVERGED};
+  if (size == 0) return (sn_cg_result){.stop = SN_CG_CONVERGED};
   true_residual(&c, 1 / size, b, x);
   while (result.iterations < opts->max) {
     precondition(&c);

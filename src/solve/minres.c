@@ -223,13 +223,13 @@ sn_cg_result sn_minres_solve(const sn_problem* problem, sn_pool* pool, const sn_
   minres m = {.problem = problem, .pool = pool, .opts = opts, .v = *work};
   m.unknowns = problem->unknown_count;
   m.n = m.unknowns + problem->pressure_count;
-  sn_cg_result result = {0, 1.0, SN_CG_MAX};
+  sn_cg_result result = {.residual = 1, .stop = SN_CG_MAX};
   size_t pressures = problem->pressure_count;
   double size = norm(&m, b);
   if (opts->gap) size += sqrt(sn_vector_dot(pool, pressures, opts->gap, opts->gap));
   double target = opts->tolerance, first = 0;
   sn_vector_fill(pool, m.unknowns, 0, x);
-  if (size == 0) return (sn_cg_result){0, 0.0, SN_CG_CONVERGED};
+  if (size == 0) return (sn_cg_result){.stop = SN_CG_CONVERGED};
   sn_vector_fill(pool, m.n, 0, m.v.solution);
   sn_vector_fill(pool, m.n, 0, m.v.now);
   sn_vector_add(pool, m.unknowns, 1 / size, b, m.v.now);

@@ -1,7 +1,8 @@
 // Each step solves K d = g by truncated CG and moves to u - t d. The exact Hessian comes first: near a solution it
 // converges fast. Where it shows negative curvature CG stops. Among contacts, with a strong preconditioner, what it
 // has by then is a good step; else the step is solved again with the definite Hessian, and so are the next ones
-// until things are calmer. Either way -d points downhill.
+// until things are calmer. Either way -d points downhill. A solve that has taken many of those creeps along a soft
+// valley, for which the definite Hessian is too stiff; it goes on with the exact one within a radius.
 #include "solve/newton.h"
 
 #include <math.h>
@@ -25,6 +26,11 @@
 // A step that leaves more of the gradient than this gets nowhere with simpler products.
 #define SLOW 0.3
 #define LEAST_CARE 5e-4
+// Steps of the definite Hessian after which a solve creeps.
+#define CREEPING 40
+// Of the gain that the model promised: the share below which a radius is halved, and above which it is doubled.
+#define POOR_SHARE 0.5
+#define GOOD_SHARE 0.75
 // Share of the tolerance that a step aims at.
 #define ENOUGH 0.5
 // Root mean square of what is wrong with the volumes that counts as a residual of 1.
@@ -64,6 +70,9 @@ typedef struct newton {
   double residual;      // that or what is wrong with volumes, whichever is larger
   double rough;         // of a gradient at which the exact Hessian was of no use, N
   double length;        // of the last step taken
+  sn_cg_result linear;  // of the last linear solve
+  int definite_steps;   // taken so far
+  double radius;        // of steps of the exact Hessian, in the norm of the preconditioner; 0: any
   sn_problem part;      // the problem with its pressures held
   bool holding;         // the step that is being made holds them
   double care;          // factor on the tolerance of linear solves
@@ -110,22 +119,24 @@ static bool solve_with(newton* n, sn_hessian kind, int* iterations) {
   double tolerance = n->opts->krylov_tolerance;
   if (n->residual > NEAR_BALANCE) tolerance = fmin(ROUGHLY * tolerance, 0.5);
   bool mixed = n->problem->mixed && !n->holding;
+  bool within = kind == SN_HESSIAN_EXACT && n->radius > 0;
   // The last mixed step need not go far below what counts as done.
   if (mixed) tolerance = fmax(tolerance, fmin(ENOUGH * n->opts->tolerance / n->residual, 0.5));
   sn_cg_opts opts = {
       .kind = kind,
       .preconditioner = n->opts->preconditioner,
       .size = n->pulled,
-      .max = n->opts->krylov_max,
+      .max = within && n->opts->krylov_long > 0 ? n->opts->krylov_long : n->opts->krylov_max,
       .tolerance = n->care * share * tolerance,
+      .radius = within ? n->radius : 0,
       // The next gradient tells; but a little of a kept pressure left is a lot of force.
       .unverified = n->problem->pressure_count == 0 || n->problem->mixed,
       .gap = mixed ? work->minres.gap : NULL};
-  sn_cg_result result = sn_newton_solve_linear(n->holding ? &n->part : n->problem, n->pool,
-                                               n->holding ? SN_KRYLOV_CG : n->opts->krylov, &opts,
-                                               work, work->gradient, work->step);
-  *iterations += result.iterations;
-  return result.stop != SN_CG_NEGATIVE;
+  n->linear = sn_newton_solve_linear(n->holding ? &n->part : n->problem, n->pool,
+                                     n->holding ? SN_KRYLOV_CG : n->opts->krylov, &opts, work,
+                                     work->gradient, work->step);
+  *iterations += n->linear.iterations;
+  return n->linear.stop != SN_CG_NEGATIVE;
 }
 
 // Energy, and with it the gradient, at u - t d: a step that is taken needs both.
@@ -246,23 +257,58 @@ static bool find_step(newton* n, sn_hessian kind, int* iterations) {
   return definite;
 }
 
+// A step of the exact Hessian, unless that was of no use lately.
+static bool step_exactly(newton* n, int* iterations) {
+  const sn_preconditioner* m = n->opts->preconditioner;
+  if (n->opts->krylov == SN_KRYLOV_NONE || !(n->norm < n->rough)) return false;
+  bool eased = ease(n), definite = find_step(n, SN_HESSIAN_EXACT, iterations);
+  bool serves = definite || (m && m->strong && can_touch(n->problem));
+  // Flesh by itself that is far from balance stays so for some steps: no use in asking again.
+  if (!serves) n->rough = CALMER * n->norm;
+  if (serves && take_step(n)) {
+    // Where the exact Hessian promises far too much it is not used again until things are calmer.
+    if (n->length < SHORT_STEP) n->rough = CALMER * n->norm;
+    return true;
+  }
+  if (eased) sn_problem_linearise(n->problem, n->pool, n->u);
+  fit_springs(n, eased);
+  return false;
+}
+
+static bool creeps(const newton* n) {
+  return n->definite_steps >= CREEPING && n->opts->krylov == SN_KRYLOV_CG;
+}
+
+// As far as the model held, and further where it held well.
+static void fit_radius(newton* n, const sn_cg_result* model, double gain) {
+  if (n->length < 1) {
+    n->radius = n->length * model->length;
+  } else if (gain < POOR_SHARE * model->gain) {
+    n->radius = 0.5 * model->length;
+  } else if (model->stop == SN_CG_EDGE && gain > GOOD_SHARE * model->gain) {
+    n->radius = fmax(2, n->length) * model->length;
+  }
+}
+
+// A step of the exact Hessian that goes no further than that can be trusted, curvature being negative or not. It
+// begins as long as the last one of the definite Hessian.
+static bool step_within(newton* n, int* iterations) {
+  if (n->radius == 0) n->radius = n->length * n->linear.length;
+  find_step(n, SN_HESSIAN_EXACT, iterations);
+  sn_cg_result model = n->linear;
+  double before = n->at_u.energy;
+  if (!take_step(n)) {
+    n->radius *= 0.5;
+    return false;
+  }
+  fit_radius(n, &model, before - n->at_u.energy);
+  return true;
+}
+
 // A step with all kinds of Hessian that may serve.
 static bool step_with_hessians(newton* n, int* iterations) {
-  const sn_preconditioner* m = n->opts->preconditioner;
-  bool calm = n->norm < n->rough;
-  if (n->opts->krylov != SN_KRYLOV_NONE && calm) {
-    bool eased = ease(n), definite = find_step(n, SN_HESSIAN_EXACT, iterations);
-    bool serves = definite || (m && m->strong && can_touch(n->problem));
-    // Flesh by itself that is far from balance stays so for some steps: no use in asking again.
-    if (!serves) n->rough = CALMER * n->norm;
-    if (serves && take_step(n)) {
-      // Where the exact Hessian promises far too much it is not used again until things are calmer.
-      if (n->length < SHORT_STEP) n->rough = CALMER * n->norm;
-      return true;
-    }
-    if (eased) sn_problem_linearise(n->problem, n->pool, n->u);
-    fit_springs(n, eased);
-  }
+  if ((creeps(n) ? step_within : step_exactly)(n, iterations)) return true;
+  n->definite_steps++;
   find_step(n, SN_HESSIAN_DEFINITE, iterations);
   if (take_step(n)) return true;
   solve_with(n, SN_HESSIAN_DEFINITE,

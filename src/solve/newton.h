@@ -19,6 +19,7 @@ typedef struct sn_newton_opts {
   int max;           // steps
   double tolerance;  // of the residual
   int krylov_max;    // CG iterations a step
+  int krylov_long;   // of one within a radius, where the Hessian is nearly singular; 0: as many
   double krylov_tolerance;
   const sn_preconditioner* preconditioner;  // NULL: none
   sn_krylov krylov;

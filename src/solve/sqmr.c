@@ -128,10 +128,10 @@ sn_cg_result sn_sqmr_solve(const sn_problem* problem, sn_pool* pool, const sn_cg
   m.unknowns = problem->unknown_count;
   m.n = m.unknowns + problem->pressure_count;
   m.target = opts->tolerance;
-  sn_cg_result result = {0, 1.0, SN_CG_MAX};
+  sn_cg_result result = {.residual = 1, .stop = SN_CG_MAX};
   double size = norm(&m, b), left = 1;
   sn_vector_fill(pool, m.unknowns, 0, x);
-  if (size == 0) return (sn_cg_result){0, 0.0, SN_CG_CONVERGED};
+  if (size == 0) return (sn_cg_result){.stop = SN_CG_CONVERGED};
   sn_vector_fill(pool, m.n, 0, work->solution);
   sn_vector_fill(pool, m.n, 0, work->now);
   sn_vector_add(pool, m.unknowns, 1 / size, b, work->now);

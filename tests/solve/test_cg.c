@@ -178,6 +178,43 @@ static void negative_curvature_later_leaves_a_way_downhill(void** unused) {
   solver_end(&c.s);
 }
 
+// Length of x by the diagonal.
+static double scaled_length(const cg_case* c) {
+  double sum = 0;
+  for (size_t i = 0; i < c->problem.unknown_count; ++i) {
+    sum += c->s.jacobi.diagonal[i] * c->x[i] * c->x[i];
+  }
+  return sqrt(sum);
+}
+
+// Short ones end at the edge, with the curvature positive or not; a long one is as if there were none.
+static void a_radius_is_kept_and_what_is_gained_is_known(void** unused) {
+  (void)unused;
+  static const double RADII[] = {0.01, 1, 5, 1e6};
+  for (int k = 0; k < 8; ++k) {
+    chain springs = make_chain(20, 11);
+    if (k & 1) springs.anchor[15] = -50;
+    cg_case c;
+    fill_case(&c, &springs, 12);
+    for (size_t i = 0; i < c.problem.unknown_count; ++i) {
+      c.s.jacobi.diagonal[i] = 1 + (double)(i % 7);
+    }
+    sn_cg_opts opts = {.kind = SN_HESSIAN_EXACT,
+                       .preconditioner = &c.s.diagonal,
+                       .max = 1000,
+                       .tolerance = 1e-4,
+                       .unverified = true,
+                       .radius = RADII[k / 2]};
+    sn_cg_result result = sn_cg_solve(&c.problem, NULL, &opts, &c.s.cg, c.b, c.x);
+    bool reached = k & 1 || RADII[k / 2] < 10;
+    assert_int_equal(result.stop, reached ? SN_CG_EDGE : SN_CG_CONVERGED);
+    if (reached) assert_true(fabs(result.length / opts.radius - 1) < 1e-9);
+    assert_true(fabs(scaled_length(&c) / result.length - 1) < 1e-3);
+    assert_true(result.gain > 0 && fabs(model_value(&c) / -result.gain - 1) < 1e-3);
+    solver_end(&c.s);
+  }
+}
+
 // Springs from 1 to 1e6: single precision has no digits left of the smallest eigenvalues.
 static void the_residual_reported_is_the_true_one(void** unused) {
   (void)unused;
@@ -229,6 +266,7 @@ int main(void) {
       cmocka_unit_test(nothing_to_solve_takes_no_iteration),
       cmocka_unit_test(negative_curvature_at_once_leaves_the_right_side),
       cmocka_unit_test(negative_curvature_later_leaves_a_way_downhill),
+      cmocka_unit_test(a_radius_is_kept_and_what_is_gained_is_known),
       cmocka_unit_test(the_residual_reported_is_the_true_one),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
