@@ -129,14 +129,14 @@ static sn_status read_elements(binary* b, uint64_t end, int depth, sn_fbx_elemen
 static sn_status read_element(binary* b, uint64_t limit, int depth, sn_fbx_element** element,
                               bool* is_last) {
   int width = b->is_long ? 8 : 4;
-  uint64_t end = 0, count = 0, size = 0, name_size = 0, start = b->at;
+  uint64_t end = 0, count = 0, size = 0, name_size = 0;
   SN_TRY(read_word(b, width, limit, &end));
   SN_TRY(read_word(b, width, limit, &count));
   SN_TRY(read_word(b, width, limit, &size));
   SN_TRY(read_word(b, 1, limit, &name_size));
   *is_last = end == 0;
   if (*is_last) return SN_OK;
-  if (end <= start || end > limit || name_size > end - b->at || size > end - b->at - name_size ||
+  if (end < b->at || end > limit || name_size > end - b->at || size > end - b->at - name_size ||
       count > size) {
     return fail_binary(b, "an element of another length", "one that ends within the one around it");
   }

@@ -516,6 +516,10 @@ static void elements_of_a_binary_fbx_file_stay_within_one_another(void** unused)
   end_element(&b, 27 + 100);
   put_word((char*)b.bytes + 27, 20);
   assert_binary_refused(&b, "byte 40: found an element of another length");
+  put_word((char*)b.bytes + 27, 30);  // within its own head
+  put_word((char*)b.bytes + 31, 0x7fffffff);
+  put_word((char*)b.bytes + 35, 0x7fffffff);
+  assert_binary_refused(&b, "byte 40: found an element of another length");
   size_t starts[40];
   b = begin_binary(7400);
   for (int i = 0; i < 40; ++i) starts[i] = begin_element(&b, "A", "", 0);
