@@ -6,15 +6,26 @@
 #include "elasticity/flesh_kernels.h"
 #include "elasticity/law_cell.h"
 
-sn_flesh sn_flesh_make(const sn_octree* tree, const sn_families* families, sn_tissue tissue) {
-  sn_tangent_form form = SN_FORM_COROTATED;
-  for (uint32_t k = 0; k < tissue.kind_count; ++k) {
-    if (tissue.kinds[k].law != SN_LAW_COROTATED) form = SN_FORM_FRAMES;
+static sn_tangent_form form_of(sn_law law) {
+  if (law == SN_LAW_COROTATED) return SN_FORM_COROTATED;
+  return law == SN_LAW_STABLE_NEO_HOOKEAN ? SN_FORM_POLYNOMIAL : SN_FORM_FRAMES;
+}
+
+// That of the law of all cells, or of any where there are several. Cells of no kind are corotated.
+static sn_tangent_form choose_form(const sn_tissue* tissue) {
+  if (tissue->kind_count == 0) return SN_FORM_COROTATED;
+  sn_tangent_form form = form_of(tissue->kinds[0].law);
+  for (uint32_t k = 1; k < tissue->kind_count; ++k) {
+    if (form_of(tissue->kinds[k].law) != form) return SN_FORM_FRAMES;
   }
+  return form;
+}
+
+sn_flesh sn_flesh_make(const sn_octree* tree, const sn_families* families, sn_tissue tissue) {
   return (sn_flesh){.tree = tree,
                     .families = families,
                     .tissue = tissue,
-                    .form = form,
+                    .form = choose_form(&tissue),
                     .hourglass = 1,
                     .kernels = sn_flesh_kernels_best()};
 }
@@ -44,12 +55,27 @@ void sn_flesh_set_material(const sn_flesh* flesh, sn_flesh_work* work) {
   }
 }
 
+static const int TANGENT_SIZE[SN_FORM_COUNT] = {
+    [SN_FORM_COROTATED] = SN_TANGENT_L + SN_HESSIAN_NUMBERS_COROTATED,
+    [SN_FORM_FRAMES] = SN_TANGENT_FRAMED + SN_HESSIAN_NUMBERS_FRAMES,
+    [SN_FORM_POLYNOMIAL] = SN_TANGENT_FRAMED + SN_HESSIAN_NUMBERS_FRAMES};
+static const int HESSIAN_SIZE[SN_FORM_COUNT] = {[SN_FORM_COROTATED] = SN_HESSIAN_NUMBERS_COROTATED,
+                                                [SN_FORM_FRAMES] = SN_HESSIAN_NUMBERS_FRAMES};
+static const int VOLUME_SIZE[SN_FORM_COUNT] = {[SN_FORM_FRAMES] = SN_VOLUME_NUMBERS_FRAMES,
+                                               [SN_FORM_POLYNOMIAL] = SN_VOLUME_NUMBERS_POLYNOMIAL};
+
+static sn_status add_volume(const sn_flesh* flesh, sn_arena* arena, sn_flesh_work* work,
+                            sn_error* err) {
+  size_t numbers = (size_t)VOLUME_SIZE[flesh->form] * sn_flesh_place_count(flesh);
+  return SN_ARENA_NEW(arena, numbers, &work->volume, err);
+}
+
 sn_status sn_flesh_keep_pressures(const sn_flesh* flesh, const float* most_bulk, float* pressure,
                                   sn_arena* arena, sn_flesh_work* work, sn_error* err) {
   size_t places = sn_flesh_place_count(flesh);
   SN_TRY(SN_ARENA_NEW(arena, places, &work->kept, err));
   if (flesh->form == SN_FORM_FRAMES && work->exact && !work->volume) {
-    SN_TRY(SN_ARENA_NEW(arena, SN_VOLUME_NUMBERS * places, &work->volume, err));
+    SN_TRY(add_volume(flesh, arena, work, err));
   }
   work->pressure = pressure;
   if (pressure) SN_TRY(SN_ARENA_NEW(arena, places, &work->measure, err));
@@ -63,11 +89,6 @@ void sn_flesh_stiffen(const sn_flesh* flesh, sn_flesh_work* work, double stiffen
   work->stiffening = stiffening;
   sn_flesh_set_material(flesh, work);
 }
-
-static const int TANGENT_SIZE[SN_FORM_COUNT] = {SN_TANGENT_L + SN_HESSIAN_NUMBERS_COROTATED,
-                                                SN_TANGENT_FRAMED + SN_HESSIAN_NUMBERS_FRAMES};
-static const int HESSIAN_SIZE[SN_FORM_COUNT] = {SN_HESSIAN_NUMBERS_COROTATED,
-                                                SN_HESSIAN_NUMBERS_FRAMES};
 
 static size_t point_groups(const sn_flesh* flesh) {
   return flesh->cut ? flesh->cut->starts[flesh->cut->count] : 0;
@@ -99,7 +120,8 @@ sn_status sn_flesh_work_create(const sn_flesh* flesh, bool single, sn_arena* are
   double* wide_slots;
   *work = (sn_flesh_work){.stiffening = 1,
                           .tangent_size = TANGENT_SIZE[flesh->form],
-                          .hessian_size = HESSIAN_SIZE[flesh->form]};
+                          .hessian_size = HESSIAN_SIZE[flesh->form],
+                          .volume_size = VOLUME_SIZE[flesh->form]};
   SN_TRY(SN_ARENA_NEW(arena, (size_t)work->tangent_size * places, &work->tangents, err));
   sn_flesh_set_material(flesh, work);
   SN_TRY(set_kinds(flesh, arena, work, err));
@@ -108,11 +130,11 @@ sn_status sn_flesh_work_create(const sn_flesh* flesh, bool single, sn_arena* are
     work->slots = narrow_slots;
     return SN_OK;
   }
-  SN_TRY(SN_ARENA_RAW(arena, (size_t)work->hessian_size * places, &work->exact, err));
-  SN_TRY(SN_ARENA_NEW(arena, 3 * slots, &wide_slots, err));
-  if (any_measures_J(flesh)) {
-    SN_TRY(SN_ARENA_NEW(arena, SN_VOLUME_NUMBERS * places, &work->volume, err));
+  if (work->hessian_size > 0) {
+    SN_TRY(SN_ARENA_RAW(arena, (size_t)work->hessian_size * places, &work->exact, err));
   }
+  SN_TRY(SN_ARENA_NEW(arena, 3 * slots, &wide_slots, err));
+  if (any_measures_J(flesh)) SN_TRY(add_volume(flesh, arena, work, err));
   if (flesh->cut) SN_TRY(SN_ARENA_NEW(arena, point_groups(flesh), &work->points, err));
   work->slots = wide_slots;
   return SN_OK;
@@ -124,7 +146,8 @@ size_t sn_flesh_work_bytes(const sn_flesh* flesh, bool single) {
   size_t size = (size_t)TANGENT_SIZE[flesh->form], exact = (size_t)HESSIAN_SIZE[flesh->form];
   size_t more = flesh->tissue.cell_kinds ? places : 0;
   if (!single) more += point_groups(flesh) * sizeof(sn_point_tangents);
-  if (!single && any_measures_J(flesh)) more += sizeof(float) * SN_VOLUME_NUMBERS * places;
+  size_t volume = any_measures_J(flesh) ? (size_t)VOLUME_SIZE[flesh->form] : 0;
+  if (!single) more += sizeof(float) * volume * places;
   return more + (single ? sizeof(float) * (size * places + 3 * slots)
                         : sizeof(float) * (size + exact) * places + sizeof(double) * 3 * slots);
 }

@@ -49,8 +49,9 @@ typedef struct sn_cut_cells {
 
 // What the tangents of the cells look like.
 typedef enum sn_tangent_form {
-  SN_FORM_COROTATED,  // that of the corotated law, which is the lightest
-  SN_FORM_FRAMES,     // that of any law
+  SN_FORM_COROTATED,   // that of the corotated law, which is the lightest
+  SN_FORM_FRAMES,      // that of any law
+  SN_FORM_POLYNOMIAL,  // definite as of any law; energy, forces and exact products without frames
   SN_FORM_COUNT
 } sn_tangent_form;
 
@@ -67,37 +68,42 @@ typedef struct sn_flesh {
 
 // What a step knows of a cell, in the order of families ([row][number][lane]): the material
 // a = mu h / 8, b = lambda h / 16, zero where a family lacks a cell; then, while a step is prepared, F
-// and the mean of J over the cell less 1; then what products need. That is, of the corotated law, the rotation R as a quaternion of length sqrt(2) and L of the
-// definite Hessian times h / 16. In the frames of F = U diag(s) V^T, for any law: U, V, and the definite Hessian there,
-// times h / 16: for stretches 00 11 22 01 12 02, and half of that for shears and for twists.
+// and the mean of J over the cell less 1; then what products need. Rotations are quaternions of length sqrt(2): x y z, and
+// the cosine of half the angle. That is, of the corotated law, R and L of the definite Hessian times h / 16. In the
+// frames of F = U diag(s) V^T, for any law: U, V, and the definite Hessian there, times h / 16: for
+// stretches 00 11 22 01 12 02, and half of that for shears and for twists.
 #define SN_TANGENT_MATERIAL 0
 #define SN_TANGENT_F 2
 #define SN_TANGENT_GRADIENTS 10  // F and the mean of J - 1
-#define SN_TANGENT_TURN 2        // x y z, and the cosine of half the angle, times sqrt(2)
+#define SN_TANGENT_TURN 2
 #define SN_TANGENT_L 6
 #define SN_TANGENT_U 2
-#define SN_TANGENT_V 11
-#define SN_TANGENT_FRAMED 20
+#define SN_TANGENT_V 6
+#define SN_TANGENT_FRAMED 10
 #define SN_HESSIAN_NUMBERS_COROTATED 6
 #define SN_HESSIAN_NUMBERS_FRAMES 12
-// What exact products with the mean of J need beside that, in the form of frames: how M grows with the
-// linear modes, [axis][column], and with the hourglass modes 3, 5, 6, [mode][axis]; a third of dW/dJ times
-// F, [axis][column], and times a of the modes 3, 5, 6, [mode][axis]; the second derivative by M.
-#define SN_VOLUME_F 18
-#define SN_VOLUME_A 27
-#define SN_VOLUME_FACTOR 36
-#define SN_VOLUME_NUMBERS 37
+// What exact products with the mean of J need beside that: F, [axis][column]; a of the hourglass modes
+// 3, 5, 6, [mode][axis]; dW/dJ times h / 16 of what depends on the mean. In the form of frames also dM/dJ, 0 where M is the
+// trace, and the second derivative by M times h / 16.
+#define SN_VOLUME_A 9
+#define SN_VOLUME_PRESSURE 18
+#define SN_VOLUME_SLOPE 19
+#define SN_VOLUME_FACTOR 20
+#define SN_VOLUME_NUMBERS_POLYNOMIAL 19
+#define SN_VOLUME_NUMBERS_FRAMES 21
 
 typedef struct sn_flesh_work {
   float* tangents;
-  int tangent_size;  // numbers of a cell in `tangents` and
-  int hessian_size;  // in `exact`
+  int tangent_size;  // numbers of a cell in `tangents`,
+  int hessian_size;  // in `exact` and
+  int volume_size;   // in `volume`
   bool eased;        // all cells follow the corotated law for now, which leads out of any state
   uint8_t* kinds;    // of the cells, by place; NULL: all are of the first kind
   // Factor on the material in the tangents, and so on all products and diagonals; energy and forces
   // are those of the material itself.
   double stiffening;
-  float* exact;  // numbers of the exact Hessian; NULL: no products with it
+  // Numbers of the exact Hessian. NULL: no products with it, or those of the polynomial form, by `volume`.
+  float* exact;
   // Tangents at the points of cut cells, for products that go with the energy. Without them, or while
   // not `sharp`, these cells count in products as if they were whole.
   struct sn_point_tangents* points;
@@ -108,8 +114,8 @@ typedef struct sn_flesh_work {
   // of flesh with lambda = most_bulk x mu at most; NULL: nothing ([row][lane]).
   float* kept;
   const float* most_bulk;  // (cell_count)
-  // Where a law measures J or pressures are kept, in the form of frames: what exact products need of the
-  // mean of J. The definite Hessian takes its change from the centre ([row][numbers][lane]).
+  // Where a law measures J or pressures are kept: what exact products need of the mean of J. The
+  // definite Hessian takes its change from the centre ([row][number][lane]); not of the corotated form.
   float* volume;
   // Pressures that are unknowns of their own, p h / 16 by place, and the measure M that the last
   // evaluation found. The energy has p (M - p / (2 kept)) in place of kept / 2 M^2; NULL: it has not.

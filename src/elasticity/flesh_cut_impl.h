@@ -378,12 +378,12 @@ static void cut_diagonal(const sn_flesh* flesh, const sn_flesh_work* work, uint3
   for (int i = 0; i < 3; ++i) entries[i] = hourglass;
   for (int q = 0; q < cell.count; ++q) {
     const sn_point_tangents* t = &tangents[q];
-    sn_wide_d w, D[9], frame[SN_TANGENT_FRAMED], hessian[SN_HESSIAN_NUMBERS_FRAMES];
+    sn_wide_d w, D[9], frame[ROW_NUMBERS], hessian[SN_HESSIAN_NUMBERS_FRAMES];
     memcpy(&w, cell.groups[q].weights, sizeof w);
     gradient_at_points(&cell.groups[q], modes, 1, D);
     for (int i = 0; i < 9; ++i) {
-      frame[SN_TANGENT_U + i] = sn_wide_load_d(t->U[i]);
-      frame[SN_TANGENT_V + i] = sn_wide_load_d(t->V[i]);
+      frame[ROW_U + i] = sn_wide_load_d(t->U[i]);
+      frame[ROW_V + i] = sn_wide_load_d(t->V[i]);
     }
     for (int i = 0; i < SN_HESSIAN_NUMBERS_FRAMES; ++i) {
       hessian[i] = sn_wide_load_d(t->hessian[kind][i]);
@@ -395,8 +395,8 @@ static void cut_diagonal(const sn_flesh* flesh, const sn_flesh_work* work, uint3
       entries[i] += sum_lanes(w * form_value_d(forms[i], products));
       sn_wide_d own = sn_wide_set_d(0);
       for (int k = 0; k < 3; ++k) {
-        const sn_wide_d* V = frame + SN_TANGENT_V;
-        own += sn_wide_load_d(t->beside[k]) * frame[SN_TANGENT_U + 3 * i + k] *
+        const sn_wide_d* V = frame + ROW_V;
+        own += sn_wide_load_d(t->beside[k]) * frame[ROW_U + 3 * i + k] *
                dot3_d(V[k], V[3 + k], V[6 + k], D[0], D[1], D[2]);
       }
       change[i] += sum_lanes(w * own);

@@ -36,8 +36,10 @@ static uint32_t chunk_end(const sn_flesh* flesh, size_t chunk) {
   return (uint32_t)(end < all ? end : all);
 }
 
-static const int HESSIAN_NUMBERS[SN_FORM_COUNT] = {SN_HESSIAN_NUMBERS_COROTATED,
-                                                   SN_HESSIAN_NUMBERS_FRAMES};
+static const int HESSIAN_NUMBERS[SN_FORM_COUNT] = {
+    [SN_FORM_COROTATED] = SN_HESSIAN_NUMBERS_COROTATED,
+    [SN_FORM_FRAMES] = SN_HESSIAN_NUMBERS_FRAMES,
+    [SN_FORM_POLYNOMIAL] = SN_HESSIAN_NUMBERS_FRAMES};
 
 static inline float* tangent_of(const sn_flesh_work* work, size_t row) {
   return work->tangents + row * (size_t)work->tangent_size * LANES;
@@ -54,7 +56,7 @@ static inline sn_wide_f pressure_of(const sn_flesh_work* work, size_t row) {
   return sn_wide_load_f(work->pressure + row * LANES);
 }
 static inline float* volume_of(const sn_flesh_work* work, size_t row) {
-  return work->volume + row * SN_VOLUME_NUMBERS * LANES;
+  return work->volume + row * (size_t)work->volume_size * LANES;
 }
 
 // Which cells of a row are cut, a bit a lane, and the number of one of them.
@@ -267,6 +269,9 @@ __attribute__((always_inline)) static inline void evaluate_row(const sn_flesh* f
       energy[side] += evaluate_hourglass(flesh, ab[0], row->s[side]);
       energy[side] +=
           evaluate_corotated(ab, &mixed, h[side], row->D[side], row->R[side], row->s[side]);
+    } else if (form == SN_FORM_POLYNOMIAL) {
+      energy[side] +=
+          evaluate_polynomial(flesh, ab, &mixed, h[side], row->D[side], row->F[side], row->s[side]);
     } else {
       energy[side] += evaluate_side(flesh, work, at, lane, ab, &mixed, h[side], row->F[side],
                                     &frames[side], row->s[side]);
@@ -338,6 +343,11 @@ static double evaluate_UV(const sn_flesh* flesh, sn_flesh_work* work, size_t chu
                           double* g) {
   return evaluate_form(flesh, work, chunk, u, g, SN_FORM_FRAMES);
 }
+static double evaluate_F(const sn_flesh* flesh, sn_flesh_work* work, size_t chunk, const double* u,
+                         double* g) {
+  if (work->eased) return evaluate_UV(flesh, work, chunk, u, g);
+  return evaluate_form(flesh, work, chunk, u, g, SN_FORM_POLYNOMIAL);
+}
 
 // The gradient at the centre is formed in double and kept in single precision.
 static void deform(const sn_flesh* flesh, sn_flesh_work* work, size_t chunk, const double* u) {
@@ -357,7 +367,7 @@ static void deform(const sn_flesh* flesh, sn_flesh_work* work, size_t chunk, con
         for (int i = 0; i < 3; ++i) to_modes_d(v + CHILD[row.child], i, s[i]);
         gradient_of(s, scale, G);
         for (int i = 0; i < 9; ++i) store_narrow(G[i], F + i * LANES);
-        if (flesh->form == SN_FORM_FRAMES) store_mean_volume(work, row.at, lane, s, scale);
+        if (flesh->form != SN_FORM_COROTATED) store_mean_volume(work, row.at, lane, s, scale);
         if (work->sharp) deform_cut_side(flesh, work, row.at, lane, h, s);
       }
     }
@@ -392,18 +402,17 @@ static double measure_cell(const sn_flesh* flesh, size_t row, int lane, double h
 
 static void measure_side(const sn_flesh* flesh, size_t row, int lane, sn_wide_d h,
                          sn_wide_d s[3][8], sn_flesh_measure* sum) {
-  sn_wide_d F[9], Q[6][3], scale = sn_wide_set_d(0.25) / h, minor[3];
+  mean_volume v;
+  sn_wide_d F[9], scale = sn_wide_set_d(0.25) / h;
   gradient_of(s, scale, F);
-  cross_d(F + 3, F + 6, minor);
-  sn_wide_d centre = dot3_d(F[0], F[1], F[2], minor[0], minor[1], minor[2]);
-  sn_wide_d mean = mean_volume(F, s, scale, Q);
+  find_mean_volume(F, s, scale, &v);
   for (int l = 0; l < SN_LANES_d; ++l) {
     double q[3][8];
     if (!(flesh->families->lanes[row] >> (lane + l) & 1)) continue;
     for (int i = 0; i < 3; ++i) {
       for (int m = 1; m < 8; ++m) q[i][m] = 0.125 * s[i][m][l];
     }
-    double J = measure_cell(flesh, row, lane + l, h[l], q, sum, mean[l], centre[l]);
+    double J = measure_cell(flesh, row, lane + l, h[l], q, sum, v.mean[l], v.centre[l]);
     sum->inverted += J <= 0;
     sum->ruined += !(J * SN_RUINED > 1 && J < SN_RUINED);
     if (J < sum->min_j) sum->min_j = J;
@@ -442,31 +451,6 @@ static inline void from_frame(const sn_wide_f value[3], const sn_wide_f V[9], fl
     *(sn_wide_f*)(out + e * LANES) =
         dot3_f(value[0] * a[0], value[1] * a[1], value[2] * a[2], b[0], b[1], b[2]);
   }
-}
-
-// R as a quaternion of length sqrt(2). Each of its numbers times each other is at hand: four times q q^T, of which the
-// row with the largest square is taken.
-static inline void store_rotation(const sn_wide_f R[9], float* out) {
-  sn_wide_f one = sn_wide_set_f(1), q[4], largest = one + R[0] + R[4] + R[8];
-  for (int i = 0; i < 3; ++i) {
-    int j = (i + 1) % 3, k = (i + 2) % 3;
-    q[i] = R[3 * k + j] - R[3 * j + k];
-  }
-  q[3] = largest;
-  for (int i = 0; i < 3; ++i) {
-    int j = (i + 1) % 3, k = (i + 2) % 3;
-    sn_wide_f square = one + R[4 * i] - R[4 * j] - R[4 * k], row[4];
-    row[i] = square;
-    row[j] = R[3 * i + j] + R[3 * j + i];
-    row[k] = R[3 * i + k] + R[3 * k + i];
-    row[3] = R[3 * k + j] - R[3 * j + k];
-    sn_mask_f larger = square > largest;
-    largest = sn_wide_select_f(larger, square, largest);
-    for (int n = 0; n < 4; ++n) q[n] = sn_wide_select_f(larger, row[n], q[n]);
-  }
-  sn_wide_f square = sn_wide_fma_f(q[3], q[3], dot3_f(q[0], q[1], q[2], q[0], q[1], q[2]));
-  sn_wide_f scale = sn_wide_sqrt_f(sn_wide_set_f(2) / square);
-  for (int n = 0; n < 4; ++n) *(sn_wide_f*)(out + n * LANES) = scale * q[n];
 }
 
 // In units of h / 16: mu is a / 2, lambda is b.
@@ -541,4 +525,6 @@ const sn_flesh_kernels SN_KERNELS = {
     {[SN_FORM_COROTATED] = {evaluate_R, deform, linearise_R, apply_R_d, apply_R_f, smooth_R,
                             diagonal_R_d, diagonal_R_f, PRESSURES},
      [SN_FORM_FRAMES] = {evaluate_UV, deform, linearise_UV, apply_UV_d, apply_UV_f, smooth_UV,
-                         diagonal_UV_d, diagonal_UV_f, PRESSURES}}};
+                         diagonal_UV_d, diagonal_UV_f, PRESSURES},
+     [SN_FORM_POLYNOMIAL] = {evaluate_F, deform, linearise_UV, apply_F_d, apply_F_f, smooth_UV,
+                             diagonal_F_d, diagonal_F_f, PRESSURES}}};

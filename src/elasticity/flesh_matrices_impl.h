@@ -77,11 +77,10 @@ static inline void tensor_of_frames(const sn_wide_f U[9], const sn_wide_f V[9],
 
 static inline void tensor_of_law(const sn_flesh_work* work, const uint32_t places[LANES],
                                  sn_wide_f T[45]) {
-  sn_wide_f U[9], V[9], H[12];
-  for (int i = 0; i < 9; ++i) {
-    U[i] = gather_tangent(work, places, SN_TANGENT_U + i);
-    V[i] = gather_tangent(work, places, SN_TANGENT_V + i);
-  }
+  sn_wide_f turns[8], U[9], V[9], H[12];
+  for (int i = 0; i < 8; ++i) turns[i] = gather_tangent(work, places, SN_TANGENT_U + i);
+  rotation_of_f(turns, U);
+  rotation_of_f(turns + 4, V);
   for (int i = 0; i < 12; ++i) H[i] = gather_tangent(work, places, SN_TANGENT_FRAMED + i);
   tensor_of_frames(U, V, H, T);
 }

@@ -6,14 +6,26 @@
 
 // Q of a row, by the linear modes and the hourglass modes 3, 5, 6. For M = tr(S - I) it
 // is R and nothing.
-static inline void SN_P(load_volume_gradient)(const sn_flesh_work* work, size_t row, int lane,
-                                              WIDE Q[9], WIDE hourglass[9]) {
-  if (work->volume) {
-    const float* at = volume_of(work, row);
-    SN_P(load_tangent)(at, lane, 0, 9, Q);
-    SN_P(load_tangent)(at, lane, 9, 9, hourglass);
-  } else {
-    SN_P(load_rotation)(tangent_of(work, row), lane, Q);
+static inline void SN_P(load_volume_gradient)(const sn_flesh* flesh, const sn_flesh_work* work,
+                                              size_t row, int lane, WIDE by_modes[9],
+                                              WIDE hourglass[9]) {
+  const float *tangent = tangent_of(work, row), *volume = volume_of(work, row);
+  if (!work->volume) {
+    SN_P(load_rotation)(tangent, lane, by_modes);
+    return;
+  }
+  SN_P(volume_vectors) x;
+  WIDE U[9], V[9], R[9], cofactors[3][3], Q[6][3], zero = SET(0), slope = SET(!work->eased);
+  if (flesh->form == SN_FORM_FRAMES) {
+    SN_P(load_tangent)(volume, lane, SN_VOLUME_SLOPE, 1, &slope);
+  }
+  SN_P(load_volume_vectors)(volume, lane, &x);
+  SN_P(differentiate_volume)(&x, cofactors, Q);
+  SN_P(load_frames)(tangent, lane, U, V);
+  SN_P(times_transposed)(U, V, R);
+  for (int i = 0; i < 9; ++i) {
+    by_modes[i] = SELECT(slope == zero, R[i], slope * Q[i % 3][i / 3]);
+    hourglass[i] = slope * Q[3 + i / 3][i % 3];
   }
 }
 
@@ -52,7 +64,7 @@ static void SN_P(gather_pressures)(const sn_flesh* flesh, const sn_flesh_work* w
            row = sn_family_next(row)) {
         size_t place = (size_t)row.at * LANES + (size_t)lane;
         WIDE Q[9], hourglass[9], sum = SET(0);
-        SN_P(load_volume_gradient)(work, row.at, lane, Q, hourglass);
+        SN_P(load_volume_gradient)(flesh, work, row.at, lane, Q, hourglass);
         for (int i = 0; i < 3; ++i) {
           WIDE s[8];
           SN_P(to_modes)(v + CHILD[row.child], i, s);
@@ -83,7 +95,7 @@ static void SN_P(scatter_pressures)(const sn_flesh* flesh, sn_flesh_work* work, 
         size_t place = (size_t)row.at * LANES + (size_t)lane;
         WIDE Q[9], hourglass[9];
         WIDE value = SN_P(sn_wide_load)(weights + place) * SN_P(load_places)(t + place);
-        SN_P(load_volume_gradient)(work, row.at, lane, Q, hourglass);
+        SN_P(load_volume_gradient)(flesh, work, row.at, lane, Q, hourglass);
         for (int i = 0; i < 3; ++i) {
           if (work->volume) {
             WIDE zero = SET(0);

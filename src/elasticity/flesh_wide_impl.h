@@ -196,13 +196,19 @@ static inline void SN_P(load_rotation)(const float* tangent, int lane, WIDE R[9]
 
 // What the law of a row is turned by, behind the material: R, or U and V.
 #define ROW_R 2
+#define ROW_U 2
+#define ROW_V 11
+#define ROW_NUMBERS 20
+static inline void SN_P(load_frames)(const float* tangent, int lane, WIDE U[9], WIDE V[9]) {
+  WIDE q[8];
+  SN_P(load_tangent)(tangent, lane, SN_TANGENT_U, 8, q);
+  SN_P(rotation_of)(q, U);
+  SN_P(rotation_of)(q + 4, V);
+}
 static inline void SN_P(load_row)(const float* tangent, int lane, sn_tangent_form form, WIDE* out) {
-  if (form == SN_FORM_COROTATED) {
-    SN_P(load_tangent)(tangent, lane, SN_TANGENT_MATERIAL, 2, out);
-    SN_P(load_rotation)(tangent, lane, out + ROW_R);
-  } else {
-    SN_P(load_tangent)(tangent, lane, 0, SN_TANGENT_FRAMED, out);
-  }
+  SN_P(load_tangent)(tangent, lane, SN_TANGENT_MATERIAL, 2, out);
+  if (form == SN_FORM_COROTATED) SN_P(load_rotation)(tangent, lane, out + ROW_R);
+  if (form == SN_FORM_FRAMES) SN_P(load_frames)(tangent, lane, out + ROW_U, out + ROW_V);
 }
 
 static inline void SN_P(symmetric_product)(const WIDE L[6], const WIDE w[3], WIDE l[3]) {
@@ -223,27 +229,33 @@ static inline void SN_P(load_hessian)(const sn_flesh_work* work, size_t row, int
   }
 }
 
-// Ask for the tangents of the row that comes eight later: they come from far away, once a product.
+// Ask for what products need of the row that comes eight later: it comes from far away, once a product.
 // Always inlined, because GCC takes a function that only prefetches for one that does nothing.
-__attribute__((always_inline)) static inline void SN_P(prefetch_tangent)(const sn_flesh_work* work,
-                                                                         size_t row,
-                                                                         sn_hessian kind,
-                                                                         sn_tangent_form form) {
-  const char* at = (const char*)tangent_of(work, row + 8);
-  int count = HESSIAN_NUMBERS[form];
-  int size = (form == SN_FORM_COROTATED ? SN_TANGENT_L : SN_TANGENT_FRAMED) + count;
-  for (int line = 0; line < size * LANES * 4; line += 64) __builtin_prefetch(at + line);
-  if (kind == SN_HESSIAN_DEFINITE) return;
-  at = (const char*)exact_of(work, row + 8);
-  for (int line = 0; line < count * LANES * 4; line += 64) __builtin_prefetch(at + line);
+__attribute__((always_inline)) static inline void SN_P(prefetch_numbers)(const float* at,
+                                                                         int count) {
+  for (int line = 0; line < count * LANES * 4; line += 64)
+    __builtin_prefetch((const char*)at + line);
 }
-
-// The same for what the mean of J needs.
-__attribute__((always_inline)) static inline void SN_P(prefetch_volume)(const sn_flesh_work* work,
-                                                                        size_t row) {
-  const char* at = (const char*)volume_of(work, row + 8);
-  for (int line = 0; line < SN_VOLUME_NUMBERS * LANES * 4; line += 64)
-    __builtin_prefetch(at + line);
+__attribute__((always_inline)) static inline void SN_P(prefetch_row)(const sn_flesh_work* work,
+                                                                     size_t row, sn_hessian kind,
+                                                                     sn_tangent_form form) {
+  bool exact = kind == SN_HESSIAN_EXACT, framed = form == SN_FORM_FRAMES;
+  int count = framed ? SN_TANGENT_FRAMED : SN_TANGENT_L;
+  if (form == SN_FORM_POLYNOMIAL) {
+    count = 2;
+  } else if (!exact) {
+    count += HESSIAN_NUMBERS[form];
+  }
+  SN_P(prefetch_numbers)(tangent_of(work, row + 8), count);
+  if (!exact) return;
+  if (form == SN_FORM_POLYNOMIAL) {
+    SN_P(prefetch_numbers)(volume_of(work, row + 8), SN_VOLUME_NUMBERS_POLYNOMIAL);
+    return;
+  }
+  SN_P(prefetch_numbers)(exact_of(work, row + 8), HESSIAN_NUMBERS[form]);
+  if (framed && work->volume) {
+    SN_P(prefetch_numbers)(volume_of(work, row + 8), SN_VOLUME_NUMBERS_FRAMES);
+  }
 }
 
 // y += K v for a row, corotated. With the rows r_i of R and s_i of the linear modes,
@@ -327,34 +339,70 @@ static inline void SN_P(add_crosses)(const WIDE a[3], const WIDE b[3], const WID
   }
 }
 
-// What the mean of J gives to an exact product beside the law at the centre, g[column or 3 + mode][axis],
-// for the change s: factor Q (Q . s), and the pressure times how Q changes. With the columns c of F and
-// a of the hourglass modes 3, 5, 6, Jm is the sum of det[c0 c1 c2], which is with the law, and
-//     1/3 (det[c0 a3 a5] + det[c1 a6 a3] + det[c2 a5 a6]).
-static inline void SN_P(multiply_mean_volume)(const float* volume, int lane, WIDE s[3][8],
-                                              WIDE g[6][3]) {
-  WIDE Q[6][3], factor, along = SET(0);
+// Columns c of F at the centre and a = s / (4 h) of the hourglass modes 3, 5, 6; or how both change.
+typedef struct SN_P(volume_vectors) {
+  WIDE c[3][3], a[3][3];
+} SN_P(volume_vectors);
+
+static inline void SN_P(load_volume_vectors)(const float* volume, int lane,
+                                             SN_P(volume_vectors) * x) {
+  for (int k = 0; k < 3; ++k) {
+    for (int i = 0; i < 3; ++i) SN_P(load_tangent)(volume, lane, 3 * i + k, 1, &x->c[k][i]);
+    SN_P(load_tangent)(volume, lane, SN_VOLUME_A + 3 * k, 3, x->a[k]);
+  }
+}
+
+static inline void SN_P(volume_vectors_of)(WIDE s[3][8], SN_P(volume_vectors) * d) {
   for (int i = 0; i < 3; ++i) {
     for (int k = 0; k < 3; ++k) {
-      SN_P(load_tangent)(volume, lane, 3 * i + k, 1, &Q[k][i]);
-      SN_P(load_tangent)(volume, lane, 9 + 3 * k + i, 1, &Q[3 + k][i]);
-      along = FMA(Q[k][i], s[i][1 << k], FMA(Q[3 + k][i], s[i][MODE_OF[k]], along));
+      d->c[k][i] = s[i][1 << k];
+      d->a[k][i] = s[i][MODE_OF[k]];
     }
   }
-  SN_P(load_tangent)(volume, lane, SN_VOLUME_FACTOR, 1, &factor);
+}
+
+// The mean of J over the cell is Jm = det[c0 c1 c2] + 1/3 (det[c0 a3 a5] + det[c1 a6 a3] + det[c2 a5 a6]).
+// The cofactors of F, by column, and how Jm grows with the columns (Q 0 to 2) and the hourglass modes (3 to 5).
+static inline void SN_P(differentiate_volume)(const SN_P(volume_vectors) * x, WIDE cofactors[3][3],
+                                              WIDE Q[6][3]) {
+  WIDE third = SET((SN_REAL)(1.0 / 3)), zero = SET(0);
+  const WIDE(*c)[3] = x->c, (*a)[3] = x->a;
+  for (int k = 0; k < 3; ++k) {
+    SN_P(cross)(c[(k + 1) % 3], c[(k + 2) % 3], cofactors[k]);
+    for (int i = 0; i < 3; ++i) Q[3 + k][i] = zero;
+  }
+  SN_P(cross)(a[0], a[1], Q[0]);
+  SN_P(cross)(a[2], a[0], Q[1]);
+  SN_P(cross)(a[1], a[2], Q[2]);
+  SN_P(add_crosses)(a[1], c[0], c[1], a[2], Q[3]);
+  SN_P(add_crosses)(c[0], a[0], a[2], c[2], Q[4]);
+  SN_P(add_crosses)(a[0], c[1], c[2], a[1], Q[5]);
+  for (int k = 0; k < 3; ++k) {
+    for (int i = 0; i < 3; ++i) {
+      Q[k][i] = FMA(third, Q[k][i], cofactors[k][i]);
+      Q[3 + k][i] *= third;
+    }
+  }
+}
+
+// What a function of Jm gives to an exact product for the change d, beside the pressure times the change of the
+// cofactors: factor Q (Q . d), and a third of the pressure times how the rest of Q changes.
+static inline void SN_P(multiply_mean_volume)(const SN_P(volume_vectors) * x,
+                                              const SN_P(volume_vectors) * d, WIDE Q[6][3],
+                                              WIDE pressure, WIDE factor, WIDE g[6][3]) {
+  WIDE third = SET((SN_REAL)(1.0 / 3)) * pressure, along = SET(0), a[3][3], c[3][3];
+  for (int k = 0; k < 3; ++k) {
+    for (int i = 0; i < 3; ++i) {
+      along = FMA(Q[k][i], d->c[k][i], FMA(Q[3 + k][i], d->a[k][i], along));
+      a[k][i] = third * x->a[k][i];
+      c[k][i] = third * x->c[k][i];
+    }
+  }
   along *= factor;
   for (int m = 0; m < 6; ++m) {
     for (int i = 0; i < 3; ++i) g[m][i] = along * Q[m][i];
   }
-  WIDE c[3][3], a[3][3], dc[3][3], da[3][3];
-  for (int i = 0; i < 3; ++i) {
-    for (int k = 0; k < 3; ++k) {
-      SN_P(load_tangent)(volume, lane, SN_VOLUME_F + 3 * i + k, 1, &c[k][i]);
-      SN_P(load_tangent)(volume, lane, SN_VOLUME_A + 3 * k + i, 1, &a[k][i]);
-      dc[k][i] = s[i][1 << k];
-      da[k][i] = s[i][MODE_OF[k]];
-    }
-  }
+  const WIDE(*dc)[3] = d->c, (*da)[3] = d->a;
   SN_P(add_crosses)(da[0], a[1], a[0], da[1], g[0]);
   SN_P(add_crosses)(da[2], a[0], a[2], da[0], g[1]);
   SN_P(add_crosses)(da[1], a[2], a[1], da[2], g[2]);
@@ -364,6 +412,58 @@ static inline void SN_P(multiply_mean_volume)(const float* volume, int lane, WID
   SN_P(add_crosses)(da[2], c[2], a[2], dc[2], g[4]);
   SN_P(add_crosses)(da[0], c[1], a[0], dc[1], g[5]);
   SN_P(add_crosses)(dc[2], a[1], c[2], da[1], g[5]);
+}
+
+// Beside the law at the centre, in the form of frames.
+static inline void SN_P(multiply_volume_framed)(const float* volume, int lane, WIDE s[3][8],
+                                                WIDE g[6][3]) {
+  SN_P(volume_vectors) x, d;
+  WIDE cofactors[3][3], Q[6][3], pressure, factor;
+  SN_P(load_volume_vectors)(volume, lane, &x);
+  SN_P(load_tangent)(volume, lane, SN_VOLUME_PRESSURE, 1, &pressure);
+  SN_P(load_tangent)(volume, lane, SN_VOLUME_FACTOR, 1, &factor);
+  SN_P(differentiate_volume)(&x, cofactors, Q);
+  SN_P(volume_vectors_of)(s, &d);
+  SN_P(multiply_mean_volume)(&x, &d, Q, pressure, factor, g);
+}
+
+// The second derivative by Jm of the polynomial law.
+static inline WIDE SN_P(polynomial_bulk)(const sn_flesh* flesh, const WIDE ab[2]) {
+  return SN_P(sn_law_bulk)(flesh->tissue.kinds, SET((SN_REAL)0.5) * ab[0], ab[1]);
+}
+
+// y += K v for a row, exact, without frames. With the pressure p = (lambda + mu) (Jm - 1),
+//     W  = mu/2 (|F|^2 - 3) - mu (det F - 1) + (lambda + mu)/2 (Jm - 1)^2
+//     dP = mu dF + (p - mu) d cof F  + what the rest of Jm gives
+static inline void SN_P(apply_polynomial)(const sn_flesh* flesh, const sn_flesh_work* work,
+                                          size_t row, int child, int lane, WIDE h2, WIDE h3,
+                                          WIDE (*v)[3], WIDE (*y)[3]) {
+  const float* volume = volume_of(work, row);
+  SN_P(volume_vectors) x, d;
+  WIDE s[3][8], ab[2], cofactors[3][3], Q[6][3], g[6][3], pressure;
+  SN_P(load_tangent)(tangent_of(work, row), lane, SN_TANGENT_MATERIAL, 2, ab);
+  SN_P(load_tangent)(volume, lane, SN_VOLUME_PRESSURE, 1, &pressure);
+  SN_P(load_volume_vectors)(volume, lane, &x);
+  for (int i = 0; i < 3; ++i) SN_P(to_modes)(v + CHILD[child], i, s[i]);
+  SN_P(volume_vectors_of)(s, &d);
+  SN_P(differentiate_volume)(&x, cofactors, Q);
+  SN_P(multiply_mean_volume)(&x, &d, Q, pressure, SN_P(polynomial_bulk)(flesh, ab), g);
+  WIDE mu = SET((SN_REAL)0.5) * ab[0], push = pressure - mu, a2 = ab[0] * h2, a3 = ab[0] * h3;
+  for (int k = 0; k < 3; ++k) {
+    for (int i = 0; i < 3; ++i) x.c[k][i] *= push;
+  }
+  for (int k = 0; k < 3; ++k) {
+    int m = (k + 1) % 3, n = (k + 2) % 3;
+    SN_P(add_crosses)(d.c[m], x.c[n], x.c[m], d.c[n], g[k]);
+  }
+  for (int i = 0; i < 3; ++i) {
+    for (int k = 0; k < 3; ++k) {
+      s[i][1 << k] = FMA(mu, s[i][1 << k], g[k][i]);
+      s[i][MODE_OF[k]] = FMA(a2, s[i][MODE_OF[k]], g[3 + k][i]);
+    }
+    s[i][7] *= a3;
+    SN_P(add_modes)(s[i], i, y + CHILD[child]);
+  }
 }
 
 // Products of the cut cells among the lanes of a go, from and to their modes.
@@ -394,7 +494,7 @@ static inline void SN_P(apply_framed)(const sn_flesh* flesh, const sn_flesh_work
                                       int child, int lane, sn_hessian kind, WIDE h2, WIDE h3,
                                       uint8_t cut, WIDE (*v)[3], WIDE (*y)[3]) {
   const float* tangent = tangent_of(work, row);
-  WIDE s[3][8], own[3][8], G[9], C[9], frame[9], hessian[12], mean[6][3], a;
+  WIDE s[3][8], own[3][8], G[9], C[9], U[9], V[9], hessian[12], mean[6][3], a;
   SN_P(load_tangent)(tangent, lane, SN_TANGENT_MATERIAL, 1, &a);
   WIDE a2 = a * h2, a3 = a * h3;
   for (int i = 0; i < 3; ++i) SN_P(to_modes)(v + CHILD[child], i, s[i]);
@@ -403,9 +503,7 @@ static inline void SN_P(apply_framed)(const sn_flesh* flesh, const sn_flesh_work
     SN_P(multiply_cut_lanes)(flesh, work, row, lane, kind, own);
   }
   bool with_mean = work->volume && kind == SN_HESSIAN_EXACT;
-  if (with_mean) {
-    SN_P(multiply_mean_volume)(volume_of(work, row), lane, s, mean);
-  }
+  if (with_mean) SN_P(multiply_volume_framed)(volume_of(work, row), lane, s, mean);
   for (int i = 0; i < 3; ++i) {
     s[i][3] *= a2;
     s[i][5] *= a2;
@@ -413,15 +511,13 @@ static inline void SN_P(apply_framed)(const sn_flesh* flesh, const sn_flesh_work
     s[i][7] *= a3;
     for (int j = 0; j < 3; ++j) G[3 * i + j] = s[i][1 << j];
   }
-  SN_P(load_tangent)(tangent, lane, SN_TANGENT_U, 9, frame);
-  SN_P(transposed_times)(frame, G, C);
-  SN_P(load_tangent)(tangent, lane, SN_TANGENT_V, 9, frame);
-  SN_P(matrix_times)(C, frame, G);
+  SN_P(load_frames)(tangent, lane, U, V);
+  SN_P(transposed_times)(U, G, C);
+  SN_P(matrix_times)(C, V, G);
   SN_P(load_hessian)(work, row, lane, kind, SN_FORM_FRAMES, hessian);
   SN_P(multiply_framed)(hessian, G);
-  SN_P(times_transposed)(G, frame, C);
-  SN_P(load_tangent)(tangent, lane, SN_TANGENT_U, 9, frame);
-  SN_P(matrix_times)(frame, C, G);
+  SN_P(times_transposed)(G, V, C);
+  SN_P(matrix_times)(U, C, G);
   for (int i = 0; i < 3; ++i) {
     for (int j = 0; j < 3; ++j) s[i][1 << j] = G[3 * i + j];
     for (int j = 0; j < 3 && with_mean; ++j) {
@@ -473,12 +569,12 @@ __attribute__((always_inline)) static inline void SN_P(multiply_packets)(
       if (by_pairs) SN_P(multiply_pairs)(work->matrices, packet, lane, v, sums);
       for (sn_family_row row = sn_family_first(f, packet); row.child < 8 && !by_pairs;
            row = sn_family_next(row)) {
-        if (lane == 0) SN_P(prefetch_tangent)(work, row.at, kind, form);
+        if (lane == 0) SN_P(prefetch_row)(work, row.at, kind, form);
         if (form == SN_FORM_COROTATED) {
           SN_P(apply_corotated)(work, row.at, row.child, lane, kind, h2, h3, v, sums);
+        } else if (form == SN_FORM_POLYNOMIAL) {
+          SN_P(apply_polynomial)(flesh, work, row.at, row.child, lane, h2, h3, v, sums);
         } else {
-          if (lane == 0 && work->volume && kind == SN_HESSIAN_EXACT)
-            SN_P(prefetch_volume)(work, row.at);
           uint8_t cut = sharp ? cut_lanes(flesh, row.at) : 0;
           SN_P(apply_framed)
           (flesh, work, row.at, row.child, lane, kind, h2, h3, cut, v, sums);
@@ -506,6 +602,14 @@ static void SN_P(apply_UV)(const sn_flesh* flesh, sn_flesh_work* work, sn_hessia
                            size_t chunk, const SN_P(sn_addends) * addends, const SN_REAL* p,
                            SN_REAL* y) {
   SN_P(apply_form)(flesh, work, kind, chunk, addends, p, y, SN_FORM_FRAMES);
+}
+static void SN_P(apply_F)(const sn_flesh* flesh, sn_flesh_work* work, sn_hessian kind, size_t chunk,
+                          const SN_P(sn_addends) * addends, const SN_REAL* p, SN_REAL* y) {
+  if (kind == SN_HESSIAN_EXACT && !work->eased) {
+    SN_P(apply_form)(flesh, work, kind, chunk, addends, p, y, SN_FORM_POLYNOMIAL);
+  } else {
+    SN_P(apply_UV)(flesh, work, SN_HESSIAN_DEFINITE, chunk, addends, p, y);
+  }
 }
 
 // Modes of the shape function of child k's conforming node k ^ away, whose values at the corners k ^ d are 1 at a
@@ -548,7 +652,7 @@ static inline void SN_P(corotated_diagonal)(const WIDE* tangent, const WIDE L[6]
 // In the frames dF is u t^T, with u the i-th row of U, and the form is one of t = V^T s.
 static inline void SN_P(framed_diagonal)(const WIDE* tangent, const WIDE hessian[12], int i,
                                          WIDE form[6]) {
-  const WIDE* u = tangent + SN_TANGENT_U + 3 * i;
+  const WIDE* u = tangent + ROW_U + 3 * i;
   for (int k = 0; k < 3; ++k) form[k] = hessian[k] * u[k] * u[k];
   for (int k = 0; k < 3; ++k) {
     int a = (k + 1) % 3, b = (k + 2) % 3, both = k == 2 ? 3 : 4 + k;
@@ -559,14 +663,17 @@ static inline void SN_P(framed_diagonal)(const WIDE* tangent, const WIDE hessian
   }
 }
 
-// The forms of a row for all axes, and what they are of: products of the numbers that take the place of s.
+// The forms of a row for all axes, and what they are of: products of the numbers that take the place of s. Of
+// the polynomial law it is mu |s|^2: all that moves moves along one axis, and the cofactors do not change.
 static inline void SN_P(diagonal_forms)(sn_tangent_form form, const WIDE* tangent,
                                         const WIDE* hessian, WIDE forms[3][6]) {
   for (int i = 0; i < 3; ++i) {
     if (form == SN_FORM_COROTATED) {
       SN_P(corotated_diagonal)(tangent, hessian, i, forms[i]);
-    } else {
+    } else if (form == SN_FORM_FRAMES) {
       SN_P(framed_diagonal)(tangent, hessian, i, forms[i]);
+    } else {
+      for (int k = 0; k < 6; ++k) forms[i][k] = k < 3 ? SET((SN_REAL)0.5) * tangent[0] : SET(0);
     }
   }
 }
@@ -574,8 +681,8 @@ static inline void SN_P(form_products)(sn_tangent_form form, const WIDE* tangent
                                        WIDE products[6]) {
   WIDE t[3] = {s[1], s[2], s[4]};
   for (int k = 0; k < 3 && form == SN_FORM_FRAMES; ++k) {
-    int V = SN_TANGENT_V + k;
-    t[k] = SN_P(dot3)(tangent[V], tangent[V + 3], tangent[V + 6], s[1], s[2], s[4]);
+    const WIDE* v = tangent + ROW_V + k;
+    t[k] = SN_P(dot3)(v[0], v[3], v[6], s[1], s[2], s[4]);
   }
   for (int k = 0; k < 3; ++k) {
     products[k] = t[k] * t[k];
@@ -587,19 +694,32 @@ static inline WIDE SN_P(form_value)(const WIDE form[6], const WIDE products[6]) 
          SN_P(dot3)(form[3], form[4], form[5], products[3], products[4], products[5]);
 }
 
-// What the mean of J adds to the diagonal: the pressure does not, as all that moves moves along one axis.
-static inline WIDE SN_P(mean_volume_entry)(const sn_flesh_work* work, size_t row, int lane, int i,
-                                           const WIDE s[8]) {
-  if (!work->volume) return SET(0);
+// What the mean of J adds to the diagonal, factor (Q . s)^2; the pressure adds nothing.
+typedef struct SN_P(mean_entries) {
+  WIDE factor, Q[6][3];
+} SN_P(mean_entries);
+
+static inline void SN_P(load_mean_entries)(const sn_flesh* flesh, const sn_flesh_work* work,
+                                           size_t row, int lane, sn_tangent_form form,
+                                           const WIDE ab[2], SN_P(mean_entries) * mean) {
+  SN_P(volume_vectors) x;
+  WIDE cofactors[3][3];
   const float* volume = volume_of(work, row);
-  WIDE Q[3], q, factor, along = SET(0);
-  SN_P(load_tangent)(volume, lane, 3 * i, 3, Q);
-  SN_P(load_tangent)(volume, lane, SN_VOLUME_FACTOR, 1, &factor);
-  for (int k = 0; k < 3; ++k) {
-    SN_P(load_tangent)(volume, lane, 9 + 3 * k + i, 1, &q);
-    along = FMA(Q[k], s[1 << k], FMA(q, s[MODE_OF[k]], along));
+  SN_P(load_volume_vectors)(volume, lane, &x);
+  SN_P(differentiate_volume)(&x, cofactors, mean->Q);
+  if (form == SN_FORM_POLYNOMIAL) {
+    mean->factor = SN_P(polynomial_bulk)(flesh, ab);
+  } else {
+    SN_P(load_tangent)(volume, lane, SN_VOLUME_FACTOR, 1, &mean->factor);
   }
-  return factor * along * along;
+}
+
+static inline WIDE SN_P(mean_entry)(const SN_P(mean_entries) * mean, int i, const WIDE s[8]) {
+  WIDE along = SET(0);
+  for (int k = 0; k < 3; ++k) {
+    along = FMA(mean->Q[k][i], s[1 << k], FMA(mean->Q[3 + k][i], s[MODE_OF[k]], along));
+  }
+  return mean->factor * along * along;
 }
 
 // Entries of cut cells among the lanes: their own in place of those of whole cells.
@@ -623,10 +743,13 @@ __attribute__((always_inline)) static inline void SN_P(add_child_diagonal)(
   int k = row.child;
   const uint32_t* words = flesh->families->hanging + (size_t)packet * LANES + lane;
   bool sharp = work->sharp && flesh->cut;
-  WIDE tangent[SN_TANGENT_FRAMED], hessian[SN_HESSIAN_NUMBERS_FRAMES];
+  bool with_mean = form == SN_FORM_POLYNOMIAL ||
+                   (form == SN_FORM_FRAMES && kind == SN_HESSIAN_EXACT && work->volume);
+  WIDE tangent[ROW_NUMBERS], hessian[SN_HESSIAN_NUMBERS_FRAMES], forms[3][6];
+  SN_P(mean_entries) mean;
   SN_P(load_row)(tangent_of(work, row.at), lane, form, tangent);
-  SN_P(load_hessian)(work, row.at, lane, kind, form, hessian);
-  WIDE forms[3][6];
+  if (form != SN_FORM_POLYNOMIAL) SN_P(load_hessian)(work, row.at, lane, kind, form, hessian);
+  if (with_mean) SN_P(load_mean_entries)(flesh, work, row.at, lane, form, tangent, &mean);
   SN_P(diagonal_forms)(form, tangent, hessian, forms);
   MASK hangs[8];
   for (int away = 0; away < 8; ++away) {
@@ -642,9 +765,7 @@ __attribute__((always_inline)) static inline void SN_P(add_child_diagonal)(
     SN_P(form_products)(form, tangent, s, products);
     for (int i = 0; i < 3; ++i) {
       values[i] = hourglass + SN_P(form_value)(forms[i], products);
-      if (form == SN_FORM_FRAMES && kind == SN_HESSIAN_EXACT) {
-        values[i] += SN_P(mean_volume_entry)(work, row.at, lane, i, s);
-      }
+      if (with_mean) values[i] += SN_P(mean_entry)(&mean, i, s);
     }
     if (sharp) SN_P(cut_entries)(flesh, work, row.at, lane, kind, s, values);
     for (int i = 0; i < 3; ++i) {
@@ -659,7 +780,7 @@ __attribute__((always_inline)) static inline void SN_P(add_child_diagonal)(
 __attribute__((always_inline)) static inline void SN_P(add_even_diagonal)(
     const sn_flesh_work* work, sn_family_row row, int lane, sn_hessian kind, sn_tangent_form form,
     WIDE h2, WIDE h3, WIDE (*d)[3]) {
-  WIDE tangent[SN_TANGENT_FRAMED], hessian[SN_HESSIAN_NUMBERS_FRAMES], s[8];
+  WIDE tangent[ROW_NUMBERS], hessian[SN_HESSIAN_NUMBERS_FRAMES], s[8];
   SN_P(load_row)(tangent_of(work, row.at), lane, form, tangent);
   SN_P(load_hessian)(work, row.at, lane, kind, form, hessian);
   WIDE hourglass = tangent[0] * FMA(h2, SET(3), h3), forms[3][6], products[6];
@@ -715,4 +836,12 @@ static void SN_P(diagonal_R)(const sn_flesh* flesh, sn_flesh_work* work, sn_hess
 static void SN_P(diagonal_UV)(const sn_flesh* flesh, sn_flesh_work* work, sn_hessian kind,
                               size_t chunk, SN_REAL* y) {
   SN_P(diagonal_form)(flesh, work, kind, chunk, y, SN_FORM_FRAMES);
+}
+static void SN_P(diagonal_F)(const sn_flesh* flesh, sn_flesh_work* work, sn_hessian kind,
+                             size_t chunk, SN_REAL* y) {
+  if (kind == SN_HESSIAN_EXACT && !work->eased) {
+    SN_P(diagonal_form)(flesh, work, kind, chunk, y, SN_FORM_POLYNOMIAL);
+  } else {
+    SN_P(diagonal_UV)(flesh, work, SN_HESSIAN_DEFINITE, chunk, y);
+  }
 }

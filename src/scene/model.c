@@ -231,7 +231,7 @@ static sn_status join_bodies(sn_model* model, sn_error* err) {
     for (uint32_t e = 0; e < body->tree.cell_count; ++e) {
       double h = sn_octree_edge(&body->tree, e), force = sn_body_mu(body, e) * h * h;
       sum += force * force;
-      if (body->flesh.form == SN_FORM_FRAMES) model->energy_scale += CANCELLING * force * h;
+      if (body->flesh.form != SN_FORM_COROTATED) model->energy_scale += CANCELLING * force * h;
     }
   }
   model->force_scale = NEGLIGIBLE_STRAIN * sqrt(sum);
