@@ -57,6 +57,7 @@ campaign jitter sh tests/whole/scenes.sh "$build/sinew" "$build"/samples/{shapes
 campaign sanitize sanitize
 campaign fuzz make --no-print-directory fuzz SECONDS=1200
 campaign plain plain
+campaign arm tools/arm.sh
 
 printf '\n%d passed, %d failed\n' "$passed" "$failed"
 [[ $failed == 0 ]]

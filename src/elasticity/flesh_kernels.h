@@ -47,6 +47,7 @@ typedef struct sn_flesh_form_kernels {
 
 struct sn_flesh_kernels {
   const char* name;
+  bool is_fused;  // a b + c is rounded once
   bool (*is_supported)(void);
   // See sn_flesh_cell_matrices.
   void (*matrices)(const sn_flesh* flesh, const sn_flesh_work* work,

@@ -519,6 +519,7 @@ static void linearise_UV(const sn_flesh* flesh, sn_flesh_work* work, size_t chun
 
 const sn_flesh_kernels SN_KERNELS = {
     SN_KERNELS_NAME,
+    SN_WIDE_FUSED,
     is_supported,
     cell_matrices,
     measure,

@@ -41,8 +41,6 @@ _Static_assert(sizeof(header) == 32, "the header is written as it is");
 
 // Traits
 
-static bool multiplies_fused(void) { return strcmp(sn_flesh_kernels_best()->name, "base") != 0; }
-
 // Those of the model, of the program and of the animation that has led to the state.
 static sn_status list_traits(const sn_model* model, const sn_animation* animation, sn_arena* arena,
                              char** traits, sn_error* err) {
@@ -51,7 +49,7 @@ static sn_status list_traits(const sn_model* model, const sn_animation* animatio
   SN_TRY(SN_ARENA_NEW(arena, size, traits, err));
   char* at = *traits;
   at += snprintf(at, most, SN_TRAIT_PROGRAM " %s\n", sn_version());
-  at += snprintf(at, most, SN_TRAIT_INSTRUCTIONS " %s\n", multiplies_fused() ? "fused" : "plain");
+  at += snprintf(at, most, SN_TRAIT_INSTRUCTIONS " %s\n", sn_flesh_kernels_best()->is_fused ? "fused" : "plain");
   memcpy(at, model->traits, fixed);
   at += fixed;
   for (uint32_t i = 0; i < animation->count; ++i) {
