@@ -49,7 +49,8 @@ static sn_status list_traits(const sn_model* model, const sn_animation* animatio
   SN_TRY(SN_ARENA_NEW(arena, size, traits, err));
   char* at = *traits;
   at += snprintf(at, most, SN_TRAIT_PROGRAM " %s\n", sn_version());
-  at += snprintf(at, most, SN_TRAIT_INSTRUCTIONS " %s\n", sn_flesh_kernels_best()->is_fused ? "fused" : "plain");
+  at += snprintf(at, most, SN_TRAIT_INSTRUCTIONS " %s\n",
+                 sn_flesh_kernels_best()->is_fused ? "fused" : "plain");
   memcpy(at, model->traits, fixed);
   at += fixed;
   for (uint32_t i = 0; i < animation->count; ++i) {
