@@ -150,27 +150,16 @@ sn_status sn_hierarchy_dissect(sn_hierarchy* hierarchy, int solved, sn_arena* ar
   return SN_OK;
 }
 
-static void multiply_with(sn_grid_work* work, sn_pool* pool, const sn_addends_f* addends,
-                          bool apart, const float* x, float* y) {
-  sn_flesh_multiply(&work->grid->flesh, pool, work->flesh, SN_HESSIAN_DEFINITE, addends, x, y);
-  const sn_body_multigrid* of = work->of;
-  for (int i = 0; i < of->more_count; ++i) {
-    const sn_more_stiffness* more = of->more[i];
-    bool other = apart && more->multiply_apart;
-    (other ? more->multiply_apart : more->multiply)(more->ctx, pool, (int)(work - of->grids), x, y);
-  }
-}
-
 static void multiply(void* ctx, sn_pool* pool, const float* springs, const float* x, float scale,
                      const float* v, float* y) {
+  sn_grid_work* work = ctx;
+  const sn_body_multigrid* of = work->of;
   sn_addends_f addends = {.diagonal = springs, .v = v, .scale = scale};
-  multiply_with(ctx, pool, &addends, false, x, y);
-}
-
-static void multiply_apart(void* ctx, sn_pool* pool, const float* springs, const float* x,
-                           float* y) {
-  sn_addends_f addends = {.diagonal = springs};
-  multiply_with(ctx, pool, &addends, true, x, y);
+  sn_flesh_multiply(&work->grid->flesh, pool, work->flesh, SN_HESSIAN_DEFINITE, &addends, x, y);
+  for (int i = 0; i < of->more_count; ++i) {
+    const sn_more_stiffness* more = of->more[i];
+    more->multiply(more->ctx, pool, (int)(work - of->grids), x, y);
+  }
 }
 
 static double smooth(void* ctx, sn_pool* pool, const sn_smoothing* smoothing) {
@@ -231,8 +220,6 @@ sn_status sn_body_multigrid_create(const sn_body* body, sn_flesh_work* flesh,
         .unknown_count = 3 * (size_t)grid->tree->node_count,
         .held = grid->held,
         .multiply = multiply,
-        .multiply_apart = multiply_apart,
-        .tree = grid->tree,
         .ctx = work,
         .coarser = l + 1 < hierarchy->count ? &grid->to_coarser : NULL,
         .blocks = {.capacity = blocks ? grid->tree->node_count / BLOCK_SHARE + 64 : 0}};

@@ -61,8 +61,6 @@ typedef struct sn_more_stiffness {
   void (*bound)(void* ctx, sn_pool* pool, int level, sn_mg_level* to);
   // y += K x
   void (*multiply)(void* ctx, sn_pool* pool, int level, const float* x, float* y);
-  // The same for something that is not below K and couples nodes of one cell only; NULL: K is like that.
-  void (*multiply_apart)(void* ctx, sn_pool* pool, int level, const float* x, float* y);
 } sn_more_stiffness;
 
 typedef struct sn_body_multigrid {

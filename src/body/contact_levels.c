@@ -78,26 +78,6 @@ static void push(const float m[6], const float v[3], float f[3]) {
   f[2] = m[4] * v[0] + m[5] * v[1] + m[2] * v[2];
 }
 
-// A spring between two places is not above twice one at each of them.
-static void multiply_apart(void* ctx, sn_pool* pool, int level, const float* x, float* y) {
-  (void)pool;
-  const sn_contact_levels* levels = ctx;
-  const sn_contact_set* set = levels->set;
-  for (uint32_t i = 0; i < set->block_count; ++i) {
-    uint32_t contact = set->blocks[i].contact, slot = levels->slots[contact];
-    if (slot == 0) continue;
-    int sides = sides_of(levels, &set->contacts[contact]);
-    const sn_level_carrier* c = carriers_of(levels, slot - 1, level);
-    for (int side = 0; side < 2; ++side) {
-      float v[3] = {0, 0, 0}, f[3];
-      if (!(sides & 1 << side)) continue;
-      gather(&c[side], sides == 3 ? 2 : 1, x, v);
-      push(set->blocks[i].m, v, f);
-      spread(&c[side], 1, f, y);
-    }
-  }
-}
-
 static void multiply(void* ctx, sn_pool* pool, int level, const float* x, float* y) {
   (void)pool;
   const sn_contact_levels* levels = ctx;
@@ -148,7 +128,7 @@ sn_status sn_contact_levels_create(const sn_contact_set* set, const sn_body* bod
   *levels = (sn_contact_levels){.set = set, .body = body, .hierarchy = hierarchy};
   levels->capacity = set->capacity / SLOT_SHARE + LEAST_SLOTS;
   if (levels->capacity > set->capacity) levels->capacity = set->capacity;
-  levels->more = (sn_more_stiffness){levels, is_idle, bound, multiply, multiply_apart};
+  levels->more = (sn_more_stiffness){levels, is_idle, bound, multiply};
   SN_TRY(SN_ARENA_NEW(arena, set->capacity, &levels->slots, err));
   return SN_ARENA_RAW(arena, 2 * (size_t)levels->capacity * (size_t)hierarchy->count,
                       &levels->carriers, err);

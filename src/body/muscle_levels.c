@@ -85,7 +85,7 @@ sn_status sn_muscle_levels_create(const sn_muscles* muscles, const sn_muscle_wor
                                   const sn_hierarchy* hierarchy, sn_arena* arena,
                                   sn_muscle_levels* levels, sn_error* err) {
   *levels = (sn_muscle_levels){.muscles = muscles, .work = work, .hierarchy = hierarchy};
-  levels->more = (sn_more_stiffness){levels, is_idle, bound, multiply, NULL};
+  levels->more = (sn_more_stiffness){levels, is_idle, bound, multiply};
   levels->levels[0] = (sn_muscle_level){.cells = muscles->cells,
                                         .blocks = work->blocks[SN_HESSIAN_DEFINITE],
                                         .volumes = muscles->volumes,

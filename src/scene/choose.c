@@ -1,4 +1,7 @@
-// Which level of a body's multigrid is solved directly: docs/theory/macroblock.md, section 7.
+// Which level of a body's multigrid is solved directly: docs/theory/macroblock.md, section 7, for thin flesh, and
+// docs/theory/incompressible.md, section 4, for nearly incompressible flesh.
+#include <math.h>
+
 #include "scene/model.h"
 
 // Flesh with fewer cells than this through it is thin: twice the volume over the surface, which is its
@@ -32,22 +35,61 @@ static double mean_thickness(const sn_octree* tree) {
   return surface > 0 ? 2 * volume / surface : 0;
 }
 
-static bool pays(const sn_dissection* plan, int level, uint32_t cells) {
-  double numbers = level == 0 ? MOST_WHOLE_NUMBERS : MOST_NUMBERS;
-  return plan->cost <= MOST_COST * cells && (double)plan->factor_count <= numbers * cells;
+// What a factor may cost: operations and numbers, and which levels are thought of.
+typedef struct factor_limits {
+  double cost, numbers, whole_numbers;
+  int finest;
+  double cells;
+} factor_limits;
+
+static factor_limits limits_of_thin_flesh(const sn_body* body) {
+  double cells = body->tree.cell_count;
+  return (factor_limits){MOST_COST * cells, MOST_NUMBERS * cells, MOST_WHOLE_NUMBERS * cells, 0,
+                         INFINITY};
+}
+
+// Nearly incompressible flesh: limbs bend and twist too stiffly on every coarser level, so that a factor of one on which
+// they are still as thick as they are may take more, up to about a tenth of a second, of fewer cells than so many.
+#define STIFF_COST 1.3e5
+#define MOST_STIFF_COST 1e9
+#define MOST_STIFF_CELLS 20000.0
+// Above this lambda / mu, condensed, coarse levels are too far from the first to be taken at their word.
+#define MOST_CONDENSED_BULK 100.0
+// Limbs with bones in them cannot bend by themselves: a body with more than this share of its nodes tied
+// gains nothing.
+#define MOST_TIED 0.02
+
+static factor_limits limits_of_stiff_flesh(const sn_body* body) {
+  double cost = STIFF_COST * body->tree.cell_count;
+  return (factor_limits){fmin(cost, MOST_STIFF_COST), INFINITY, 0, 1, MOST_STIFF_CELLS};
+}
+
+static bool is_stiff(const sn_model* model, const sn_body* body) {
+  const sn_multigrid_opts* asked = &model->scene->solver.multigrid;
+  if (asked->smoother == SN_SMOOTHER_JACOBI || asked->coarsest == SN_COARSEST_JACOBI) return false;
+  if (body->tie_count > MOST_TIED * body->tree.node_count) return false;
+  if (sn_pressures_are_kept(model)) return true;
+  bool smoothed = asked->smoother == SN_SMOOTHER_CHEBYSHEV || sn_flesh_is_stiff(model);
+  return smoothed && model->largest_bulk <= MOST_CONDENSED_BULK;
+}
+
+static bool pays(const sn_dissection* plan, int level, const factor_limits* limits) {
+  double numbers = level == 0 ? limits->whole_numbers : limits->numbers;
+  return plan->cost <= limits->cost && (double)plan->factor_count <= numbers;
 }
 
 // The finest level that pays; -1: none.
-static sn_status find_level(const sn_hierarchy* hierarchy, sn_arena* scratch, int* level,
-                            sn_error* err) {
+static sn_status find_level(const sn_hierarchy* hierarchy, const factor_limits* limits,
+                            sn_arena* scratch, int* level, sn_error* err) {
   *level = -1;
-  for (int l = 0; l < hierarchy->count && *level < 0; ++l) {
+  for (int l = limits->finest; l < hierarchy->count && *level < 0; ++l) {
     sn_arena_mark mark = sn_arena_get_mark(scratch);
     const sn_grid* grid = &hierarchy->grids[l];
     sn_dissection plan;
     sn_error why = {0};
+    if (grid->tree->cell_count > limits->cells) continue;
     sn_status status = sn_dissection_plan(grid->tree, grid->held, scratch, scratch, &plan, &why);
-    if (status == SN_OK && pays(&plan, l, hierarchy->grids[0].tree->cell_count)) *level = l;
+    if (status == SN_OK && pays(&plan, l, limits)) *level = l;
     sn_arena_release(scratch, mark);
     // A front that is too large is no error here: the level is not solved directly.
     if (status != SN_OK && status != SN_ERR_INPUT) {
@@ -84,12 +126,18 @@ sn_status sn_choose_direct(sn_model* model, uint32_t body, sn_arena* scratch, sn
   sn_hierarchy* hierarchy = &model->hierarchies[body];
   int level = solver->multigrid.exact - 1;
   if (solver->linear == SN_LINEAR_DIRECT) level = 0;
-  if (solver->linear == SN_LINEAR_AUTO && level < 0) {
-    double thickness = mean_thickness(&model->bodies[body].tree);
-    bool thin = thickness < THIN && !sn_pressures_are_kept(model);
-    if (thin) SN_TRY(find_level(hierarchy, scratch, &level, err));
-    say(model->scene->bodies[body].name, thickness, level);
+  bool open = level < 0, automatic = open && solver->linear == SN_LINEAR_AUTO;
+  const sn_body* flesh = &model->bodies[body];
+  double thickness = automatic ? mean_thickness(&flesh->tree) : 0;
+  if (automatic && thickness < THIN && !sn_pressures_are_kept(model)) {
+    factor_limits limits = limits_of_thin_flesh(flesh);
+    SN_TRY(find_level(hierarchy, &limits, scratch, &level, err));
   }
+  if (open && level < 0 && is_stiff(model, flesh)) {
+    factor_limits limits = limits_of_stiff_flesh(flesh);
+    SN_TRY(find_level(hierarchy, &limits, scratch, &level, err));
+  }
+  if (automatic) say(model->scene->bodies[body].name, thickness, level);
   if (level < 0) return SN_OK;
   if (level >= hierarchy->count) level = hierarchy->count - 1;
   SN_TRY(sn_hierarchy_dissect(hierarchy, level, model->arena, scratch, err));

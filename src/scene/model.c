@@ -198,7 +198,6 @@ static sn_status build_hierarchies(sn_model* model, sn_pool* pool, sn_arena* scr
   for (uint32_t b = 0; b < model->body_count; ++b) {
     SN_TRY(sn_hierarchy_build(&model->bodies[b], pool, model->arena, scratch,
                               &model->hierarchies[b], err));
-    SN_TRY(sn_choose_direct(model, b, scratch, err));
     if (linear != SN_LINEAR_MACROBLOCK) continue;
     SN_TRY(sn_macroblocks_build(&model->bodies[b].tree, pool, model->arena, scratch,
                                 &model->hierarchies[b].macroblocks, err));
@@ -248,6 +247,10 @@ static sn_status build_model(sn_model* model, sn_pool* pool, sn_error* err) {
   size_t held = sn_arena_bytes(model->arena);
   if (status == SN_OK) status = sn_contacts_build(model, scratch, err);
   model->memory.bytes[SN_MEMORY_CONTACT] = sn_arena_lap(model->arena, &held);
+  for (uint32_t b = 0; b < model->body_count && model->hierarchies && status == SN_OK; ++b) {
+    status = sn_choose_direct(model, b, scratch, err);
+  }
+  model->memory.bytes[SN_MEMORY_LEVELS] += sn_arena_lap(model->arena, &held);
   sn_arena_destroy(scratch);
   SN_TRY(status);
   SN_TRY(join_bodies(model, err));

@@ -149,6 +149,8 @@ static inline bool sn_linear_is_multigrid(sn_linear_solver linear) {
 
 // Memory of the machine, or what this process may have of it.
 double sn_machine_bytes(void);
+// Is any flesh so nearly incompressible that a strong smoother pays?
+bool sn_flesh_is_stiff(const sn_model* model);
 // Which level of a body is solved directly, and the plan for it: as the scene asks, or what pays.
 sn_status sn_choose_direct(sn_model* model, uint32_t body, sn_arena* scratch, sn_error* err);
 

@@ -82,6 +82,11 @@ static void weaken(void* ctx) {
 // The same among contacts, which are stiffer than any flesh.
 #define CHEBYSHEV_PAYS_IN_CONTACT 100.0
 
+bool sn_flesh_is_stiff(const sn_model* model) {
+  double pays = model->contact.any ? CHEBYSHEV_PAYS_IN_CONTACT : CHEBYSHEV_PAYS;
+  return sn_pressures_are_kept(model) || model->largest_bulk > pays;
+}
+
 static sn_mg_smoother choose_smoother(const sn_model* model, const sn_hierarchy* hierarchy) {
   switch (model->scene->solver.multigrid.smoother) {
     case SN_SMOOTHER_JACOBI:
@@ -91,43 +96,23 @@ static sn_mg_smoother choose_smoother(const sn_model* model, const sn_hierarchy*
     case SN_SMOOTHER_AUTO:
       break;
   }
-  if (hierarchy->solved > 0) return SN_MG_CHEBYSHEV;
-  double pays = model->contact.any ? CHEBYSHEV_PAYS_IN_CONTACT : CHEBYSHEV_PAYS;
-  bool stiff = sn_pressures_are_kept(model) || model->largest_bulk > pays;
-  return stiff ? SN_MG_CHEBYSHEV : SN_MG_JACOBI;
+  bool chebyshev = hierarchy->solved > 0 || sn_flesh_is_stiff(model);
+  return chebyshev ? SN_MG_CHEBYSHEV : SN_MG_JACOBI;
 }
 
 // With pressures kept a stronger smoother takes fewer iterations and no more time.
 #define KEPT_DEGREE 7
 
-// Above a level that is solved directly iterations cost more, and a little smoothing saves many.
+// Of flesh that is not stiff, above a level that is solved directly: iterations cost more, and a little smoothing saves many.
 #define DIRECT_DEGREE 2
 
 static int choose_degree(const sn_model* model, const sn_hierarchy* hierarchy) {
   const sn_multigrid_opts* asked = &model->scene->solver.multigrid;
-  bool strong = asked->smoother == SN_SMOOTHER_AUTO && sn_pressures_are_kept(model);
-  if (asked->smoother == SN_SMOOTHER_AUTO && !strong && hierarchy->solved > 0) return DIRECT_DEGREE;
-  return strong && asked->degree < KEPT_DEGREE ? KEPT_DEGREE : asked->degree;
-}
-
-// Operations of a factor of a coarse level that pay where the smoother is strong: so many for each cell of
-// the body, up to a limit of about a fifth of a second.
-#define EXACT_COST_PER_CELL 1.3e5
-#define MOST_EXACT_COST 1e9
-// Above this lambda / mu, condensed, coarse levels are too far from the first to be taken at their word.
-#define MOST_EXACT_BULK 100.0
-
-// Limbs with bones in them cannot bend by themselves: a body with more than this share of its nodes tied
-// gains nothing.
-#define MOST_TIED 0.02
-
-static double choose_exact_cost(const sn_model* model, const sn_mg_opts* opts,
-                                const sn_body* body) {
-  if (body->tie_count > MOST_TIED * body->tree.node_count) return 0;
-  if (opts->smoother != SN_MG_CHEBYSHEV || opts->coarsest != SN_MG_CHOLESKY) return 0;
-  if (!sn_pressures_are_kept(model) && model->largest_bulk > MOST_EXACT_BULK) return 0;
-  double cost = EXACT_COST_PER_CELL * body->tree.cell_count;
-  return cost < MOST_EXACT_COST ? cost : MOST_EXACT_COST;
+  if (asked->smoother != SN_SMOOTHER_AUTO) return asked->degree;
+  if (sn_pressures_are_kept(model)) {
+    return asked->degree > KEPT_DEGREE ? asked->degree : KEPT_DEGREE;
+  }
+  return hierarchy->solved > 0 && !sn_flesh_is_stiff(model) ? DIRECT_DEGREE : asked->degree;
 }
 
 // What acts on a body's levels beside its flesh.
@@ -162,14 +147,12 @@ static sn_status create_multigrid(const sn_model* model, sn_state* state, sn_err
   for (uint32_t b = 0; b < model->body_count; ++b) {
     opts.smoother = choose_smoother(model, &model->hierarchies[b]);
     opts.degree = choose_degree(model, &model->hierarchies[b]);
-    bool direct = model->hierarchies[b].solved >= 0;
-    opts.exact_cost = direct ? 0 : choose_exact_cost(model, &opts, &model->bodies[b]);
     SN_TRY(sn_body_multigrid_create(&model->bodies[b], &state->bodies[b].flesh,
                                     &model->hierarchies[b], opts, model->contact.any,
                                     cg.product + model->bodies[b].begin, state->arena,
                                     &state->multigrids[b], err));
     SN_TRY(add_more_stiffness(model, state, b, err));
-    if (!direct) continue;
+    if (model->hierarchies[b].solved < 0) continue;
     SN_TRY(sn_body_multigrid_add_direct(&state->multigrids[b], state->pool, state->arena, err));
   }
   state->multigrid_count = model->body_count;

@@ -20,8 +20,6 @@
 // Unknowns of the coarsest level that are worth a dense factor, which takes n^3 / 3 operations. Trees
 // that cannot be coarsened further (see docs/theory/multigrid.md) may have more: those are smoothed.
 #define MOST_DENSE 1000
-// A level with more cells than this is too large for an exact solution in any case.
-#define MOST_EXACT_CELLS 8000
 // Eigenvalues are found from below.
 #define EIGENVALUE_MARGIN 1.05
 
@@ -58,45 +56,8 @@ static sn_status create_held_list(sn_mg_level* level, sn_arena* arena, sn_error*
   return SN_OK;
 }
 
-static sn_status plan_exact(const sn_mg_level* level, sn_arena* arena, sn_arena* scratch,
-                            sn_envelope* envelope, sn_error* err) {
-  const sn_octree* tree = level->tree;
-  sn_corners* cells;
-  SN_TRY(SN_ARENA_RAW(scratch, tree->cell_count, &cells, err));
-  for (uint32_t e = 0; e < tree->cell_count; ++e) cells[e] = sn_octree_corners(tree, e);
-  return sn_envelope_plan(cells->nodes, tree->cell_count, tree->node_count, level->held, arena,
-                          scratch, envelope, err);
-}
-
-// From the coarsest level up as long as a factor is cheap enough.
-static sn_status choose_exact(sn_mg* mg, sn_arena* scratch, sn_error* err) {
-  for (int l = mg->level_count - 1; l > 0; --l) {
-    const sn_mg_level* level = &mg->levels[l];
-    sn_envelope envelope;
-    if (!level->multiply_apart || level->tree->cell_count > MOST_EXACT_CELLS) break;
-    SN_TRY(plan_exact(level, scratch, scratch, &envelope, err));
-    if (envelope.cost > mg->opts.exact_cost) break;
-    mg->exact = l;
-  }
-  return SN_OK;
-}
-
-static sn_status create_exact(sn_mg* mg, sn_arena* arena, sn_error* err) {
-  if (!(mg->opts.exact_cost > 0)) return SN_OK;
-  sn_arena* scratch;
-  SN_TRY(sn_arena_create(&scratch, err));
-  sn_status status = choose_exact(mg, scratch, err);
-  if (status == SN_OK && mg->exact > 0) {
-    status = plan_exact(&mg->levels[mg->exact], arena, scratch, &mg->envelope, err);
-    if (status == SN_OK) status = sn_envelope_create(&mg->envelope, arena, err);
-  }
-  sn_arena_destroy(scratch);
-  return status;
-}
-
 sn_status sn_mg_create(sn_mg* mg, sn_arena* arena, sn_error* err) {
   mg->caution = 1;
-  SN_TRY(create_exact(mg, arena, err));
   for (int l = 0; l < mg->level_count; ++l) {
     sn_mg_level* level = &mg->levels[l];
     size_t n = level->unknown_count;
@@ -279,10 +240,10 @@ static double solve_coarsest(const sn_mg* mg, const sn_mg_level* level, sn_pool*
 }
 
 // How often a level is corrected by the next one. Thin limbs bend too stiffly on every level: with several
-// between the first and the one that is solved exactly, counts would grow with each. The first, which costs
+// between the first and the one that is solved directly, counts would grow with each. The first, which costs
 // most, is corrected once. Twice is definite only where no coarse level is too soft by half.
 static int corrections(const sn_mg* mg, int l) {
-  return mg->opts.twice && !mg->once && l > 0 && l + 1 < mg->exact ? 2 : 1;
+  return mg->opts.twice && !mg->once && mg->solve && l > 0 && l + 1 < mg->solved ? 2 : 1;
 }
 
 static double cycle(const sn_mg* mg, int l, sn_pool* pool);
@@ -324,10 +285,6 @@ static double cycle(const sn_mg* mg, int l, sn_pool* pool) {
   if (mg->solve && l == mg->solved) {
     mg->solve(mg->solve_ctx, pool, level->b, level->x);
     return sn_vector_dot_f(pool, level->unknown_count, level->x, level->b);
-  }
-  if (l > 0 && l == mg->exact) {
-    sn_envelope_solve(&mg->envelope, level->b, level->x);
-    return 0;
   }
   if (!level->coarser) return solve_coarsest(mg, level, pool);
   if (level->smooth && mg->opts.smoother == SN_MG_JACOBI && level->blocks.count == 0 &&
@@ -498,20 +455,6 @@ static void factor_coarsest(sn_mg* mg, sn_pool* pool) {
   sn_cholesky_factor(mg->n, mg->factor);
 }
 
-// The operator of the level that is solved exactly, a colour and an axis at a time, then its factor.
-static void factor_exact(sn_mg* mg, sn_pool* pool) {
-  const sn_mg_level* level = &mg->levels[mg->exact];
-  sn_envelope_clear(&mg->envelope);
-  for (uint32_t colour = 0; colour < mg->envelope.colour_count; ++colour) {
-    for (int axis = 0; axis < 3; ++axis) {
-      sn_envelope_pick(&mg->envelope, colour, axis, level->b);
-      level->multiply_apart(level->ctx, pool, level->springs, level->b, level->r);
-      sn_envelope_take(&mg->envelope, colour, axis, level->r);
-    }
-  }
-  sn_envelope_factor(&mg->envelope);
-}
-
 void sn_mg_clear_blocks(sn_mg_level* level) {
   for (uint32_t i = 0; i < level->blocks.count; ++i)
     level->blocks.places[level->blocks.nodes[i]] = 0;
@@ -612,18 +555,13 @@ void sn_mg_set_diagonal(sn_mg_level* level, sn_pool* pool) {
 void sn_mg_update(sn_mg* mg, sn_pool* pool, bool estimate) {
   if (estimate) mg->caution = 1;
   if (estimate) mg->once = false;
-  int visited = mg->solve ? mg->solved : mg->exact > 0 ? mg->exact : mg->level_count;
+  int visited = mg->solve ? mg->solved : mg->level_count;
   for (int l = 0; l < visited && estimate; ++l) estimate_largest(mg, &mg->levels[l], pool);
-  if (mg->solve) return;
-  if (mg->exact > 0) {
-    factor_exact(mg, pool);
-  } else if (coarsest_is_dense(mg)) {
-    factor_coarsest(mg, pool);
-  }
+  if (!mg->solve && coarsest_is_dense(mg)) factor_coarsest(mg, pool);
 }
 
 void sn_mg_weaken(sn_mg* mg) {
-  bool twice = mg->opts.twice && !mg->once && mg->exact > 2;
+  bool twice = mg->opts.twice && !mg->once && mg->solve && mg->solved > 2;
   mg->once = true;
   if (!twice) mg->caution *= 1.5;
 }

@@ -7,7 +7,6 @@
 #include "base/memory.h"
 #include "base/parallel.h"
 #include "octree/smoothing.h"
-#include "solve/envelope.h"
 
 typedef enum sn_mg_smoother { SN_MG_JACOBI, SN_MG_CHEBYSHEV } sn_mg_smoother;
 typedef enum sn_mg_coarsest { SN_MG_CHOLESKY, SN_MG_JACOBI_16 } sn_mg_coarsest;
@@ -17,10 +16,8 @@ typedef struct sn_mg_opts {
   double damping;  // of Jacobi; 0: 1.5 over the largest eigenvalue of D^-1 A, level by level
   int degree;      // of Chebyshev, 1..8
   sn_mg_coarsest coarsest;
-  // The finest level but the first whose factor within its envelope takes at most so many operations is
-  // solved exactly, and no coarser one is visited; 0: none.
-  double exact_cost;
-  bool twice;  // levels between the first and that one are corrected twice by the next
+  bool
+      twice;  // levels between the first and one that is solved directly are corrected twice by the next
 } sn_mg_opts;
 
 // Nodes at which the operator is much stiffer in some directions than in others, with symmetric
@@ -44,10 +41,6 @@ typedef struct sn_mg_level {
   // Jacobi's steps around the visit to the coarser level in as few passes as can be, see octree/smoothing.h;
   // returns x.b. NULL at present: A is more than it knows of.
   double (*smooth)(void* ctx, sn_pool* pool, const sn_smoothing* smoothing);
-  // For a level that may be solved exactly: its cells, and products with something not below A that couples
-  // nodes of one cell only; NULL: it may not.
-  void (*multiply_apart)(void* ctx, sn_pool* pool, const float* springs, const float* x, float* y);
-  const sn_octree* tree;
   void* ctx;
   float* springs;  // a diagonal; set by the owner before sn_mg_update
   bool unsprung;   // it is 0
@@ -71,8 +64,6 @@ typedef struct sn_mg {
   double* dense;       // right side and solution there (n)
   uint32_t* unknowns;  // free unknowns of the coarsest level (n)
   int n;
-  int exact;             // the level that is solved exactly; 0: none but the last
-  sn_envelope envelope;  // of that
   // Solves A x = b of level `solved`, in place of smoothing it and of all coarser levels; NULL: none does.
   void (*solve)(void* ctx, sn_pool* pool, const float* b, float* x);
   void* solve_ctx;
