@@ -136,10 +136,6 @@ static uint16_t find_first(block* b, uint16_t leaf) {
   return leaf;
 }
 
-// Bits of a coordinate within the block, as they are in a Morton code.
-static const uint16_t SPREAD[BLOCK_SIZE] = {0x000, 0x001, 0x008, 0x009, 0x040, 0x041, 0x048, 0x049,
-                                            0x200, 0x201, 0x208, 0x209, 0x240, 0x241, 0x248, 0x249};
-
 // The surface may run along the face between two leaves that it touches both.
 static bool face_is_free(sn_octant a, sn_octant b) {
   if ((a.flags | b.flags) & SN_OCTANT_CUT) return false;
@@ -153,7 +149,8 @@ static void join_across(block* b, uint16_t leaf, int axis, bool far) {
   int place[3] = {o.x - b->unit.x, o.y - b->unit.y, o.z - b->unit.z};
   place[axis] += far ? (int)sn_octant_size(o) : -1;
   if (place[axis] < 0 || place[axis] >= 1 << b->unit.height) return;
-  int code = SPREAD[place[0]] | SPREAD[place[1]] << 1 | SPREAD[place[2]] << 2;
+  uint32_t code =
+      sn_spread_bits[place[0]] | sn_spread_bits[place[1]] << 1 | sn_spread_bits[place[2]] << 2;
   uint16_t other = b->leaf_at[code];
   sn_octant across = b->leaves[other];
   if (across.height < o.height + far || !face_is_free(o, across)) return;
