@@ -87,6 +87,11 @@ static inline int sn_octant_child_number(sn_octant o) {
   return (o.x >> o.height & 1) | (o.y >> o.height & 1) << 1 | (o.z >> o.height & 1) << 2;
 }
 
+// Do they have the same parent?
+static inline bool sn_octant_are_siblings(sn_octant a, sn_octant b) {
+  return a.height == b.height && ((a.x ^ b.x) | (a.y ^ b.y) | (a.z ^ b.z)) >> (a.height + 1) == 0;
+}
+
 static inline sn_octant sn_octant_child(sn_octant o, int number) {
   int half = 1 << (o.height - 1);
   return (sn_octant){(uint16_t)(o.x + (number & 1) * half),

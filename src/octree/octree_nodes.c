@@ -26,10 +26,18 @@ typedef struct place_block {
   uint32_t first_node;
 } place_block;
 
+// The cells of a block that are smaller than it, and the blocks that they have places in.
+typedef struct run {
+  sn_octant anchor;
+  place_block* blocks[8];
+  uint32_t begin, end;  // cells
+} run;
+
 typedef struct numbering {
   sn_octree* tree;
   int unit_height;     // of the smallest cell
-  sn_octants runs;     // the blocks that have cells smaller than themselves; those are consecutive
+  sn_octants starts;   // the blocks that have cells smaller than themselves; those are consecutive
+  run* runs;           // of each
   sn_octants large;    // cells that are as large as a block or larger
   sn_octants anchors;  // of all blocks that have places
   place_block* blocks;
@@ -93,7 +101,7 @@ static size_t emit_blocks_of_run(const void* context, size_t index, sn_octant* o
   size_t count = 0;
   for (int side = 0; side < 8; ++side) {
     sn_octant beside;
-    if (!block_beside(job, job->runs.items[index], side, &beside)) continue;
+    if (!block_beside(job, job->starts.items[index], side, &beside)) continue;
     if (out) out[count] = beside;
     ++count;
   }
@@ -129,39 +137,36 @@ static sn_status find_blocks(numbering* job, sn_pool* pool, sn_arena* scratch, s
   const sn_octree* tree = job->tree;
   sn_octants of_runs, of_large;
   job->unit_height = sn_octree_smallest(tree);
-  SN_TRY(sn_octants_emit(pool, tree->cell_count, emit_run, job, scratch, &job->runs, err));
+  SN_TRY(sn_octants_emit(pool, tree->cell_count, emit_run, job, scratch, &job->starts, err));
   SN_TRY(sn_octants_emit(pool, tree->cell_count, emit_large, job, scratch, &job->large, err));
-  SN_TRY(sn_octants_emit(pool, job->runs.count, emit_blocks_of_run, job, scratch, &of_runs, err));
+  SN_TRY(sn_octants_emit(pool, job->starts.count, emit_blocks_of_run, job, scratch, &of_runs, err));
   SN_TRY(
       sn_octants_emit(pool, job->large.count, emit_blocks_of_large, job, scratch, &of_large, err));
   SN_TRY(sn_octants_join(pool, (sn_octants[]){of_runs, of_large}, 2, scratch, &job->anchors, err));
+  SN_TRY(SN_ARENA_RAW(scratch, job->starts.count, &job->runs, err));
   return SN_ARENA_NEW(scratch, job->anchors.count, &job->blocks, err);
 }
 
 // ---- The cells of a run and the blocks around it
 
-typedef struct run {
-  sn_octant anchor;
-  place_block* blocks[8];
-  uint32_t begin, end;  // cells
-} run;
-
-static run get_run(const numbering* job, size_t index) {
+static run find_run(const numbering* job, sn_octant anchor) {
   const sn_octree* tree = job->tree;
-  run r = {.anchor = job->runs.items[index]};
-  sn_octant block = r.anchor;
-  block.height = (uint8_t)block_height(job);
+  run r = {.anchor = anchor};
   sn_octants cells = {tree->cells, tree->cell_count};
-  r.begin = (uint32_t)sn_octants_lower_bound(cells, r.anchor);
+  r.begin = (uint32_t)sn_octants_lower_bound(cells, anchor);
   for (r.end = r.begin; r.end < tree->cell_count; ++r.end) {
-    sn_octant cell = tree->cells[r.end];
-    if (!sn_octant_holds(block, cell.x, cell.y, cell.z)) break;
+    if (!are_in_one_block(job, anchor, tree->cells[r.end])) break;
   }
   for (int side = 0; side < 8; ++side) {
     sn_octant beside;
-    if (block_beside(job, r.anchor, side, &beside)) r.blocks[side] = find_block(job, beside);
+    if (block_beside(job, anchor, side, &beside)) r.blocks[side] = find_block(job, beside);
   }
   return r;
+}
+
+static void find_runs(void* context, size_t begin, size_t end) {
+  const numbering* job = context;
+  for (size_t i = begin; i < end; ++i) job->runs[i] = find_run(job, job->starts.items[i]);
 }
 
 // Cells that follow one another and have the same parent: their corners are points of one lattice, of which the
@@ -185,17 +190,12 @@ static void spread_steps(const numbering* job, const run* r, sn_octant parent, i
 
 static siblings get_siblings(const numbering* job, const run* r, uint32_t begin) {
   const sn_octant* cells = job->tree->cells;
-  sn_octant first = cells[begin], parent = sn_octant_parent(first);
   siblings s = {.begin = begin, .end = begin};
-  for (; s.end < r->end; ++s.end) {
-    sn_octant cell = cells[s.end];
-    bool is_sibling =
-        cell.height == first.height && sn_octant_holds(parent, cell.x, cell.y, cell.z);
-    if (!is_sibling) break;
-    s.points |= sn_family_corners(sn_octant_child_number(cell));
+  for (; s.end < r->end && sn_octant_are_siblings(cells[begin], cells[s.end]); ++s.end) {
+    s.points |= sn_family_corners(sn_octant_child_number(cells[s.end]));
   }
   int codes[3][5];
-  spread_steps(job, r, parent, 2, codes);
+  spread_steps(job, r, sn_octant_parent(cells[begin]), 2, codes);
   for (int p = 0; p < SN_FAMILY_POINTS; ++p) {
     s.codes[p] = codes[0][p % 3] | codes[1][p / 3 % 3] | codes[2][p / 9];
   }
@@ -239,13 +239,13 @@ static void mark_runs(void* context, size_t begin, size_t end) {
   const numbering* job = context;
   int shift = block_height(job);
   for (size_t i = begin; i < end; ++i) {
-    sn_octant a = job->runs.items[i];
+    const run* r = &job->runs[i];
+    sn_octant a = r->anchor;
     int colour = (a.x >> shift & 1) | (a.y >> shift & 1) << 1 | (a.z >> shift & 1) << 2;
     if (colour != job->colour) continue;
-    run r = get_run(job, i);
-    for (siblings s = {.end = r.begin}; s.end < r.end;) {
-      s = get_siblings(job, &r, s.end);
-      mark_siblings(job, &r, &s);
+    for (siblings s = {.end = r->begin}; s.end < r->end;) {
+      s = get_siblings(job, r, s.end);
+      mark_siblings(job, r, &s);
     }
   }
 }
@@ -340,10 +340,10 @@ static void connect_siblings(const numbering* job, const run* r, const siblings*
 static void connect_runs(void* context, size_t begin, size_t end) {
   const numbering* job = context;
   for (size_t i = begin; i < end; ++i) {
-    run r = get_run(job, i);
-    for (siblings s = {.end = r.begin}; s.end < r.end;) {
-      s = get_siblings(job, &r, s.end);
-      connect_siblings(job, &r, &s);
+    const run* r = &job->runs[i];
+    for (siblings s = {.end = r->begin}; s.end < r->end;) {
+      s = get_siblings(job, r, s.end);
+      connect_siblings(job, r, &s);
     }
   }
 }
@@ -380,9 +380,10 @@ static sn_status number_nodes(sn_octree* tree, sn_pool* pool, sn_arena* arena, s
                               sn_arena* scratch, sn_error* err) {
   numbering job = {.tree = tree};
   SN_TRY(find_blocks(&job, pool, scratch, err));
+  sn_parallel_for(pool, job.starts.count, 8, find_runs, &job);
   mark_large(&job);
   for (job.colour = 0; job.colour < 8; ++job.colour) {
-    sn_parallel_for(pool, job.runs.count, 8, mark_runs, &job);
+    sn_parallel_for(pool, job.starts.count, 8, mark_runs, &job);
   }
   sn_parallel_for(pool, job.anchors.count, 8, count_nodes, &job);
   size_t total = 0;
@@ -398,7 +399,7 @@ static sn_status number_nodes(sn_octree* tree, sn_pool* pool, sn_arena* arena, s
   SN_TRY(SN_ARENA_RAW(arena, tree->cell_count, &tree->hanging, err));
   SN_TRY(SN_ARENA_RAW(corners, 8 * (size_t)tree->cell_count, &tree->conforming, err));
   sn_parallel_for(pool, job.anchors.count, 8, write_nodes, &job);
-  sn_parallel_for(pool, job.runs.count, 8, connect_runs, &job);
+  sn_parallel_for(pool, job.starts.count, 8, connect_runs, &job);
   sn_parallel_for(pool, job.large.count, 64, connect_large, &job);
   return SN_OK;
 }
