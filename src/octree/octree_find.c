@@ -5,9 +5,9 @@
 
 #define MIN_CELLS 4096
 
+// Negative numbers have the highest bits.
 static bool is_in_root(const sn_octree* tree, int x, int y, int z) {
-  int root_size = 1 << tree->root_height;
-  return x >= 0 && y >= 0 && z >= 0 && x < root_size && y < root_size && z < root_size;
+  return ((uint32_t)x | (uint32_t)y | (uint32_t)z) >> tree->root_height == 0;
 }
 
 uint32_t sn_octree_find(const sn_octree* tree, int x, int y, int z) {

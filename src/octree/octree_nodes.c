@@ -68,23 +68,28 @@ static bool are_in_one_block(const numbering* job, sn_octant a, sn_octant b) {
   return ((a.x ^ b.x) | (a.y ^ b.y) | (a.z ^ b.z)) >> block_height(job) == 0;
 }
 
-static size_t emit_run(const void* context, size_t index, sn_octant* out) {
+// A large cell, or the block that begins with a cell: that has the height 0.
+static size_t emit_unit(const void* context, size_t index, sn_octant* out) {
   const numbering* job = context;
   const sn_octant* cells = job->tree->cells;
   sn_octant cell = cells[index];
-  if (is_large(job, cell)) return 0;
-  bool follows = index > 0 && !is_large(job, cells[index - 1]);
+  bool large = is_large(job, cell),
+       follows = !large && index > 0 && !is_large(job, cells[index - 1]);
   if (follows && are_in_one_block(job, cells[index - 1], cell)) return 0;
-  if (out) out[0] = block_around(job, cell.x, cell.y, cell.z);
+  if (out) out[0] = large ? cell : block_around(job, cell.x, cell.y, cell.z);
   return 1;
 }
 
-static size_t emit_large(const void* context, size_t index, sn_octant* out) {
-  const numbering* job = context;
-  sn_octant cell = job->tree->cells[index];
-  if (!is_large(job, cell)) return 0;
-  if (out) out[0] = cell;
-  return 1;
+static sn_status find_units(numbering* job, sn_pool* pool, sn_arena* scratch, sn_error* err) {
+  sn_octants units;
+  SN_TRY(sn_octants_emit(pool, job->tree->cell_count, emit_unit, job, scratch, &units, err));
+  SN_TRY(SN_ARENA_RAW(scratch, units.count, &job->starts.items, err));
+  SN_TRY(SN_ARENA_RAW(scratch, units.count, &job->large.items, err));
+  for (size_t i = 0; i < units.count; ++i) {
+    sn_octants* list = is_large(job, units.items[i]) ? &job->large : &job->starts;
+    list->items[list->count++] = units.items[i];
+  }
+  return SN_OK;
 }
 
 // Block `side` of the eight that the cells of a run have places in. False: beyond the grid.
@@ -134,11 +139,9 @@ static size_t emit_blocks_of_large(const void* context, size_t index, sn_octant*
 }
 
 static sn_status find_blocks(numbering* job, sn_pool* pool, sn_arena* scratch, sn_error* err) {
-  const sn_octree* tree = job->tree;
   sn_octants of_runs, of_large;
-  job->unit_height = sn_octree_smallest(tree);
-  SN_TRY(sn_octants_emit(pool, tree->cell_count, emit_run, job, scratch, &job->starts, err));
-  SN_TRY(sn_octants_emit(pool, tree->cell_count, emit_large, job, scratch, &job->large, err));
+  job->unit_height = sn_octree_smallest(job->tree);
+  SN_TRY(find_units(job, pool, scratch, err));
   SN_TRY(sn_octants_emit(pool, job->starts.count, emit_blocks_of_run, job, scratch, &of_runs, err));
   SN_TRY(
       sn_octants_emit(pool, job->large.count, emit_blocks_of_large, job, scratch, &of_large, err));
