@@ -7,6 +7,7 @@
 #include "bench/bench.h"
 #include "commands.h"
 #include "options.h"
+#include "simulate.h"
 
 #define MAX_BENCHES 32
 
@@ -113,6 +114,7 @@ int command_bench(int argc, char** argv) {
   }
   bench_run run = {.o = &o};
   bench_listen_for_stop();
+  simulate_keep_memory();
   sn_status status = run_benches(&run, &names, &err);
   bench_destroy_figures(&run);
   return status == SN_OK ? SN_OK : report_error(&err);

@@ -6,6 +6,9 @@
 
 #include "messages.h"
 #include "progress.h"
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 // Set by Ctrl-C and by a farm's SIGTERM; the frame is finished first. A second one ends at once.
 static volatile sig_atomic_t stop_asked;
@@ -204,6 +207,13 @@ static int finish(const simulate_options* o, const char* path, simulation* sim, 
   return (int)err->status;
 }
 
+void simulate_keep_memory(void) {
+#ifdef __GLIBC__
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_TRIM_THRESHOLD, -1);
+#endif
+}
+
 // A reader of the progress that goes away, and a limit on the size of files, are errors of a write
 // and no reason to die without a word.
 void simulate_listen(bool quiet) {
@@ -217,6 +227,7 @@ void simulate_listen(bool quiet) {
 int simulate_scene(const simulate_options* o, const char* path) {
   sn_error err = {0};
   simulation sim = {0};
+  simulate_keep_memory();
   sn_status status = prepare(o, path, &sim, &err);
   if (status == SN_OK) status = solve_frames(o, &sim, &err);
   if (status == SN_OK) {

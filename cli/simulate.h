@@ -36,6 +36,9 @@ typedef struct simulate_options {
       {"--help", OPTION_FLAG, NULL, "this text", &(o).help},                                  \
       {NULL, OPTION_FLAG, NULL, NULL, NULL},
 
+// From here on memory that is freed stays with the process: what is set up after it takes it again, and need not wait
+// for the system to clear pages.
+void simulate_keep_memory(void);
 // From here on Ctrl-C and SIGTERM end the run after the frame at hand, and messages of the library are
 // printed, unless quiet, and kept for the folder of the run.
 void simulate_listen(bool quiet);

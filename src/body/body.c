@@ -138,16 +138,18 @@ static void add_masses(void* ctx, size_t begin, size_t end) {
   uint32_t first = (uint32_t)(nodes * begin / MASS_PIECES);
   uint32_t last = (uint32_t)(nodes * end / MASS_PIECES);
   for (size_t block = 0; block < blocks; ++block) {
-    if (job->spans[block][1] < first || job->spans[block][0] >= last) continue;
+    uint32_t low = job->spans[block][0], high = job->spans[block][1];
+    if (high < first || low >= last) continue;
+    bool all = low >= first && high < last;
     for (uint32_t e = (uint32_t)block * MASS_CELLS; e < mass_block_end(job, block); ++e) {
       sn_corners at = sn_octree_corners(tree, e);
-      bool any = false;
-      for (int c = 0; c < 8; ++c) any = any || (at.nodes[c] >= first && at.nodes[c] < last);
+      bool any = all;
+      for (int c = 0; c < 8 && !any; ++c) any = at.nodes[c] >= first && at.nodes[c] < last;
       if (!any) continue;
       double shares[8];
       share_mass(job, e, shares);
       for (int c = 0; c < 8; ++c) {
-        bool mine = at.nodes[c] >= first && at.nodes[c] < last;
+        bool mine = all || (at.nodes[c] >= first && at.nodes[c] < last);
         if (mine) job->body->node_mass[at.nodes[c]] += shares[c];
       }
     }

@@ -24,7 +24,7 @@ static sn_status find_parts(sn_arena* scratch, sn_body* body, sn_error* err) {
   sn_arena_mark mark = sn_arena_get_mark(scratch);
   sn_arena* own;
   SN_TRY(sn_arena_create(&own, err));
-  sn_status status = sn_parts_find(&body->desc->mesh, own, scratch, &parts, err);
+  sn_status status = sn_parts_number(&body->desc->mesh, own, scratch, &parts, err);
   if (status == SN_OK) status = SN_ARENA_NEW(scratch, parts.count, &flesh_counts, err);
   if (status == SN_OK) count_parts(body->desc, &parts, flesh_counts, body);
   sn_arena_destroy(own);

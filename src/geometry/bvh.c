@@ -130,36 +130,6 @@ static sn_vec3 centroid(const sn_vec3 corner[3]) {
   return sn_scale(1.0 / 3.0, sn_add(corner[0], sn_add(corner[1], corner[2])));
 }
 
-static void measure_node(const sn_bvh* bvh, sn_bvh_node* node) {
-  double area = 0;
-  node->box = sn_box_empty();
-  sn_vec3 sum = {0, 0, 0};
-  for (uint32_t k = node->begin; k < node->end; ++k) {
-    sn_vec3 corner[3];
-    get_corners(bvh, bvh->order[k], corner);
-    sn_vec3 n = sn_scale(0.5, sn_cross(sn_sub(corner[1], corner[0]), sn_sub(corner[2], corner[0])));
-    node->area_vector = sn_add(node->area_vector, n);
-    area += sn_length(n);
-    for (int i = 0; i < 3; ++i) {
-      bool ends = bvh->surface->rim[bvh->order[k]] >> i & 1;
-      if (ends) node->rim += sn_distance(corner[i], corner[(i + 1) % 3]);
-    }
-    sum = sn_madd(sum, sn_length(n), centroid(corner));
-    for (int i = 0; i < 3; ++i) node->box = sn_box_grow(node->box, corner[i]);
-  }
-  double farthest = 0;
-  node->centre = area > 0 ? sn_scale(1.0 / area, sum) : sn_box_centre(node->box);
-  for (uint32_t k = node->begin; k < node->end; ++k) {
-    sn_vec3 corner[3];
-    get_corners(bvh, bvh->order[k], corner);
-    for (int i = 0; i < 3; ++i) {
-      sn_vec3 away = sn_sub(corner[i], node->centre);
-      farthest = fmax(farthest, sn_dot(away, away));
-    }
-  }
-  node->radius = sqrt(farthest);
-}
-
 static void measure_extents(void* ctx, size_t begin, size_t end) {
   const builder* b = ctx;
   for (size_t t = begin; t < end; ++t) {
@@ -239,23 +209,134 @@ sn_status sn_bvh_build(const sn_surface* surface, sn_pool* pool, sn_arena* arena
   for (b.depth = 0; b.depth < deepest; ++b.depth) {
     sn_parallel_for(pool, bvh->node_count, 64, divide_nodes, &b);
   }
-  sn_bvh_refit(bvh, pool);
+  sn_bvh_facet* room;
+  SN_TRY(SN_ARENA_RAW(scratch, count, &room, err));
+  sn_bvh_refit(bvh, pool, room);
   sn_arena_release(scratch, mark);
   return SN_OK;
 }
 
-static void refit_nodes(void* ctx, size_t begin, size_t end) {
-  sn_bvh* bvh = ctx;
-  for (size_t n = begin; n < end; ++n) {
-    sn_bvh_node* node = &bvh->nodes[n];
-    *node = (sn_bvh_node){.begin = node->begin, .end = node->end, .right = node->right};
-    measure_node(bvh, node);
+// ---- Measuring
+
+typedef struct refit_job {
+  sn_bvh* bvh;
+  sn_bvh_facet* facets;  // in the order of the leaves
+} refit_job;
+
+static void measure_facets(void* ctx, size_t begin, size_t end) {
+  const refit_job* job = ctx;
+  for (size_t k = begin; k < end; ++k) {
+    sn_vec3 c[3];
+    get_corners(job->bvh, job->bvh->order[k], c);
+    sn_vec3 n = sn_scale(0.5, sn_cross(sn_sub(c[1], c[0]), sn_sub(c[2], c[0])));
+    job->facets[k] = (sn_bvh_facet){n, sn_length(n), sn_scale(sn_length(n), centroid(c))};
   }
 }
 
-void sn_bvh_refit(sn_bvh* bvh, sn_pool* pool) {
-  sn_parallel_for(pool, bvh->node_count, 64, refit_nodes, bvh);
+static sn_box box_of_leaf(const sn_bvh* bvh, const sn_bvh_node* leaf) {
+  sn_box box = sn_box_empty();
+  for (uint32_t k = leaf->begin; k < leaf->end; ++k) {
+    sn_vec3 corner[3];
+    get_corners(bvh, bvh->order[k], corner);
+    for (int i = 0; i < 3; ++i) box = sn_box_grow(box, corner[i]);
+  }
+  return box;
 }
+
+static void measure_leaves(void* ctx, size_t begin, size_t end) {
+  const refit_job* job = ctx;
+  for (size_t n = begin; n < end; ++n) {
+    sn_bvh_node* node = &job->bvh->nodes[n];
+    if (node->right == 0) node->box = box_of_leaf(job->bvh, node);
+  }
+}
+
+// Children come after their parent, so backwards they are done before it.
+static void join_boxes(sn_bvh* bvh) {
+  for (uint32_t n = bvh->node_count; n-- > 0;) {
+    uint32_t right = bvh->nodes[n].right;
+    if (right != 0) bvh->nodes[n].box = sn_box_union(bvh->nodes[n + 1].box, bvh->nodes[right].box);
+  }
+}
+
+// The sum, and the length of the triangle's edges at which the surface ends.
+static double add_rim(const sn_bvh* bvh, uint32_t triangle, double sum) {
+  sn_vec3 corner[3];
+  get_corners(bvh, triangle, corner);
+  for (int i = 0; i < 3; ++i) {
+    bool ends = bvh->surface->rim[triangle] >> i & 1;
+    if (ends) sum += sn_distance(corner[i], corner[(i + 1) % 3]);
+  }
+  return sum;
+}
+
+// What is in the box is no further from p, squared, also after rounding: differences, squares and sums
+// only grow with what they are of.
+static double farthest_of_box(const sn_box* box, sn_vec3 p) {
+  sn_vec3 low = sn_sub(p, box->lo), high = sn_sub(box->hi, p), most = sn_max3(low, high);
+  return sn_dot(most, most);
+}
+
+static double farthest_of_leaf(const sn_bvh* bvh, const sn_bvh_node* leaf, sn_vec3 p, double most) {
+  for (uint32_t k = leaf->begin; k < leaf->end; ++k) {
+    sn_vec3 corner[3];
+    get_corners(bvh, bvh->order[k], corner);
+    for (int i = 0; i < 3; ++i) {
+      sn_vec3 away = sn_sub(corner[i], p);
+      double squared = sn_dot(away, away);
+      if (squared > most) most = squared;
+    }
+  }
+  return most;
+}
+
+// The square of the largest distance of a corner below the node from p; boxes that can have none are left out.
+static double farthest_below(const sn_bvh* bvh, uint32_t index, sn_vec3 p, double most) {
+  const sn_bvh_node* node = &bvh->nodes[index];
+  if (node->right == 0) return farthest_of_leaf(bvh, node, p, most);
+  uint32_t child[2] = {index + 1, node->right};
+  double bound[2] = {farthest_of_box(&bvh->nodes[child[0]].box, p),
+                     farthest_of_box(&bvh->nodes[child[1]].box, p)};
+  int first = bound[1] > bound[0];
+  for (int i = 0; i < 2; ++i) {
+    int k = i ^ first;
+    if (bound[k] > most) most = farthest_below(bvh, child[k], p, most);
+  }
+  return most;
+}
+
+static void measure_node(const refit_job* job, uint32_t index) {
+  sn_bvh_node* node = &job->bvh->nodes[index];
+  const sn_surface* surface = job->bvh->surface;
+  sn_vec3 area_vector = {0, 0, 0}, moment = {0, 0, 0};
+  double area = 0, rim = 0;
+  for (uint32_t k = node->begin; k < node->end; ++k) {
+    const sn_bvh_facet* facet = &job->facets[k];
+    uint32_t triangle = job->bvh->order[k];
+    area_vector = sn_add(area_vector, facet->area_vector);
+    area += facet->area;
+    moment = sn_add(moment, facet->moment);
+    if (surface->rim[triangle]) rim = add_rim(job->bvh, triangle, rim);
+  }
+  node->area_vector = area_vector;
+  node->rim = rim;
+  node->centre = area > 0 ? sn_scale(1.0 / area, moment) : sn_box_centre(node->box);
+  node->radius = sqrt(farthest_below(job->bvh, index, node->centre, 0));
+}
+
+static void measure_nodes(void* ctx, size_t begin, size_t end) {
+  for (size_t n = begin; n < end; ++n) measure_node(ctx, (uint32_t)n);
+}
+
+void sn_bvh_refit(sn_bvh* bvh, sn_pool* pool, sn_bvh_facet* room) {
+  refit_job job = {bvh, room};
+  sn_parallel_for(pool, bvh->surface->triangle_count, 256, measure_facets, &job);
+  sn_parallel_for(pool, bvh->node_count, 64, measure_leaves, &job);
+  join_boxes(bvh);
+  sn_parallel_for(pool, bvh->node_count, 64, measure_nodes, &job);
+}
+
+// ---- Questions
 
 static double leaf_winding(const sn_bvh* bvh, const sn_bvh_node* node, sn_vec3 p) {
   double sum = 0;

@@ -1,10 +1,10 @@
 // What is not sound about a surface: edges by how many triangles they have, triangles that a simulation
 // drops, and pairs of triangles that go through one another.
-#include <stdlib.h>
 #include <string.h>
 
 #include "geometry/moving_bvh.h"
 #include "geometry/surface.h"
+#include "geometry/weld.h"
 #include "math/vec.h"
 
 // Triangles of one plane would seem to cross by rounding alone: volumes below this share of the edges'
@@ -64,26 +64,17 @@ static void list_dropped(search* s) {
 
 // Edges
 
-static int compare_keys(const void* a, const void* b) {
-  const uint64_t *p = a, *q = b;
-  return *p < *q ? -1 : *p > *q;
-}
-
 static sn_status list_edges(search* s, sn_arena* scratch, sn_error* err) {
-  size_t count = 3 * (size_t)s->surface.triangle_count;
-  uint64_t* keys;
-  SN_TRY(SN_ARENA_RAW(scratch, count, &keys, err));
-  for (size_t e = 0; e < count; ++e) {
-    uint64_t a = s->weld[s->surface.triangles[e]];
-    uint64_t b = s->weld[s->surface.triangles[e / 3 * 3 + (e + 1) % 3]];
-    keys[e] = a < b ? a << 32 | b : b << 32 | a;
-  }
-  qsort(keys, count, sizeof *keys, compare_keys);
-  for (size_t begin = 0, end; begin < count; begin = end) {
-    for (end = begin + 1; end < count && keys[end] == keys[begin];) ++end;
-    uint32_t low = (uint32_t)(keys[begin] >> 32), high = (uint32_t)keys[begin];
-    if (end - begin == 1) add_two(s, &s->defects->holes, low, high);
-    if (end - begin > 2) add_two(s, &s->defects->nonmanifold, low, high);
+  sn_mesh kept = {.vertex_count = s->mesh->vertex_count,
+                  .triangles = s->surface.triangles,
+                  .triangle_count = s->surface.triangle_count};
+  sn_edge_list edges;
+  SN_TRY(sn_weld_edges(&kept, s->weld, NULL, scratch, &edges, err));
+  for (size_t begin = 0, end; begin < edges.count; begin = end) {
+    sn_edge edge = edges.items[begin];
+    end = sn_edge_list_end(&edges, begin);
+    if (end - begin == 1) add_two(s, &s->defects->holes, edge.low, edge.high);
+    if (end - begin > 2) add_two(s, &s->defects->nonmanifold, edge.low, edge.high);
   }
   return SN_OK;
 }
@@ -174,7 +165,7 @@ static sn_status find(search* s, sn_arena* scratch, sn_error* err) {
   SN_TRY(make_list(&d->intersecting, s->most, 2, d->storage, err));
   SN_TRY(make_list(&d->crossed, s->most, 1, d->storage, err));
   SN_TRY(SN_ARENA_RAW(scratch, s->mesh->vertex_count, &s->weld, err));
-  SN_TRY(sn_surface_weld(s->mesh, scratch, s->weld, err));
+  SN_TRY(sn_weld_vertices(s->mesh, scratch, s->weld, err));
   // What the tree keeps may lie in the same arena as what it needs for a while only: both end here.
   sn_arena* passing;
   SN_TRY(sn_arena_create(&passing, err));

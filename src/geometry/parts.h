@@ -31,8 +31,11 @@ typedef struct sn_parts {
   uint32_t* of_vertex;    // part of each vertex; SN_NO_PART: in no triangle (vertex_count)
 } sn_parts;
 
-// Memory from `arena`; `scratch` is left as it was. Takes n log n for n triangles.
+// Memory from `arena`; `scratch` is left as it was. Time grows with the number of triangles alone.
 sn_status sn_parts_find(const sn_mesh* mesh, sn_arena* arena, sn_arena* scratch, sn_parts* parts,
                         sn_error* err);
+// The same without area, volume and rims of the parts, which are 0.
+sn_status sn_parts_number(const sn_mesh* mesh, sn_arena* arena, sn_arena* scratch, sn_parts* parts,
+                          sn_error* err);
 
 #endif

@@ -3,30 +3,14 @@
 // each patch, then turn whole patches that are inside out and not the wall of a cavity.
 #include "geometry/surface.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "geometry/bvh.h"
+#include "geometry/weld.h"
 #include "math/vec.h"
 
-typedef struct point_key {
-  double p[3];
-  uint32_t vertex;
-} point_key;
-
-typedef struct corner_key {
-  uint32_t corner[3];  // welded, ascending
-  uint32_t triangle;
-} corner_key;
-
-typedef struct edge_key {
-  uint32_t low, high;  // welded vertices
-  uint32_t triangle;
-  bool forward;  // the triangle runs from low to high
-} edge_key;
-
 typedef struct topology {
-  edge_key* edges;      // (3 x count) sorted
+  sn_edge_list edges;
   uint32_t* weld;       // vertex -> first vertex at the same place
   uint32_t* neighbour;  // (3 x count) triangle across each edge or NONE
   bool* against;        // (3 x count) that neighbour runs the shared edge the same way
@@ -38,57 +22,6 @@ typedef struct topology {
 #define NONE UINT32_MAX
 #define MANY_PATCHES 256
 
-static int compare_points(const void* a, const void* b) {
-  const point_key *p = a, *q = b;
-  for (int i = 0; i < 3; ++i) {
-    if (p->p[i] != q->p[i]) return p->p[i] < q->p[i] ? -1 : 1;
-  }
-  return p->vertex < q->vertex ? -1 : p->vertex > q->vertex;
-}
-
-static int compare_corners(const void* a, const void* b) {
-  const corner_key *p = a, *q = b;
-  for (int i = 0; i < 3; ++i) {
-    if (p->corner[i] != q->corner[i]) return p->corner[i] < q->corner[i] ? -1 : 1;
-  }
-  return p->triangle < q->triangle ? -1 : p->triangle > q->triangle;
-}
-
-static int compare_edges(const void* a, const void* b) {
-  const edge_key *p = a, *q = b;
-  if (p->low != q->low) return p->low < q->low ? -1 : 1;
-  if (p->high != q->high) return p->high < q->high ? -1 : 1;
-  return p->triangle < q->triangle ? -1 : p->triangle > q->triangle;
-}
-
-// Sort items that begin with a number below `limit`: by counting these, then the few of each by `compare`.
-static sn_status sort_by_first(void* items, size_t count, size_t size, uint32_t limit,
-                               int (*compare)(const void*, const void*), sn_arena* scratch,
-                               sn_error* err) {
-  uint32_t* ends;
-  char *copy, *to = items;
-  sn_arena_mark mark = sn_arena_get_mark(scratch);
-  SN_TRY(SN_ARENA_NEW(scratch, (size_t)limit + 1, &ends, err));
-  SN_TRY(SN_ARENA_RAW(scratch, count * size, &copy, err));
-  memcpy(copy, items, count * size);
-  for (size_t i = 0; i < count; ++i) ends[*(const uint32_t*)(copy + i * size) + 1]++;
-  for (uint32_t n = 0; n < limit; ++n) ends[n + 1] += ends[n];
-  for (size_t i = 0; i < count; ++i) {
-    const char* from = copy + i * size;
-    memcpy(to + ends[*(const uint32_t*)from]++ * size, from, size);
-  }
-  for (size_t n = 0, begin = 0; n < limit; begin = ends[n++]) {
-    if (ends[n] - begin > 1) qsort(to + begin * size, ends[n] - begin, size, compare);
-  }
-  sn_arena_release(scratch, mark);
-  return SN_OK;
-}
-
-sn_vec3 sn_surface_corner(const sn_surface* surface, uint32_t triangle, int corner) {
-  return sn_load3(surface->positions +
-                  3 * (size_t)surface->triangles[3 * (size_t)triangle + corner]);
-}
-
 // Twice the area vector of a triangle of the mesh.
 static sn_vec3 area_vector(const double* positions, const uint32_t* t) {
   sn_vec3 a = sn_load3(positions + 3 * (size_t)t[0]);
@@ -97,109 +30,45 @@ static sn_vec3 area_vector(const double* positions, const uint32_t* t) {
   return sn_cross(sn_sub(b, a), sn_sub(c, a));
 }
 
-sn_status sn_surface_weld(const sn_mesh* mesh, sn_arena* scratch, uint32_t* weld, sn_error* err) {
-  point_key* keys;
-  sn_arena_mark mark = sn_arena_get_mark(scratch);
-  SN_TRY(SN_ARENA_NEW(scratch, mesh->vertex_count, &keys, err));
-  for (uint32_t v = 0; v < mesh->vertex_count; ++v) {
-    // Adding 0 makes -0 and 0 the same place.
-    for (int i = 0; i < 3; ++i) keys[v].p[i] = mesh->positions[3 * (size_t)v + i] + 0.0;
-    keys[v].vertex = v;
-  }
-  qsort(keys, mesh->vertex_count, sizeof *keys, compare_points);
-  for (uint32_t k = 0; k < mesh->vertex_count; ++k) {
-    bool same = k > 0 && memcmp(keys[k].p, keys[k - 1].p, sizeof keys[k].p) == 0;
-    weld[keys[k].vertex] = same ? weld[keys[k - 1].vertex] : keys[k].vertex;
-  }
-  sn_arena_release(scratch, mark);
-  return SN_OK;
-}
-
-static void sort_three(uint32_t c[3]) {
-  for (int i = 0; i < 3; ++i) {
-    for (int j = 0; j < 2 - i; ++j) {
-      if (c[j] > c[j + 1]) {
-        uint32_t t = c[j];
-        c[j] = c[j + 1];
-        c[j + 1] = t;
-      }
-    }
-  }
-}
-
 // Copy the triangles worth keeping, in their order.
 static sn_status keep_triangles(const sn_mesh* mesh, const uint32_t* weld, sn_arena* scratch,
                                 sn_surface* surface, sn_error* err) {
-  corner_key* keys;
-  uint8_t* drop;
-  SN_TRY(SN_ARENA_NEW(scratch, mesh->triangle_count, &keys, err));
-  SN_TRY(SN_ARENA_NEW(scratch, mesh->triangle_count, &drop, err));
-  uint32_t key_count = 0;
+  uint8_t* wanted;
+  uint32_t with_area = 0;
+  SN_TRY(SN_ARENA_RAW(scratch, mesh->triangle_count, &wanted, err));
   for (uint32_t t = 0; t < mesh->triangle_count; ++t) {
-    const uint32_t* corner = mesh->triangles + 3 * (size_t)t;
-    sn_vec3 n = area_vector(mesh->positions, corner);
-    if (n.x == 0 && n.y == 0 && n.z == 0) {
-      drop[t] = 1;
-      surface->report.degenerate_triangles++;
-      continue;
-    }
-    corner_key key = {{weld[corner[0]], weld[corner[1]], weld[corner[2]]}, t};
-    sort_three(key.corner);
-    keys[key_count++] = key;
+    sn_vec3 n = area_vector(mesh->positions, mesh->triangles + 3 * (size_t)t);
+    wanted[t] = n.x != 0 || n.y != 0 || n.z != 0;
+    with_area += wanted[t];
   }
-  SN_TRY(sort_by_first(keys, key_count, sizeof *keys, mesh->vertex_count, compare_corners, scratch,
-                       err));
-  for (uint32_t k = 1; k < key_count; ++k) {
-    if (memcmp(keys[k].corner, keys[k - 1].corner, sizeof keys[k].corner) != 0) continue;
-    drop[keys[k].triangle] = 1;
-    surface->report.duplicate_triangles++;
-  }
+  SN_TRY(sn_weld_triangles(mesh, weld, scratch, wanted, err));
   for (uint32_t t = 0; t < mesh->triangle_count; ++t) {
-    if (drop[t]) continue;
+    if (!wanted[t]) continue;
     memcpy(surface->triangles + 3 * (size_t)surface->triangle_count,
            mesh->triangles + 3 * (size_t)t, 3 * sizeof(uint32_t));
     surface->sources[surface->triangle_count++] = t;
   }
+  surface->report.degenerate_triangles = mesh->triangle_count - with_area;
+  surface->report.duplicate_triangles = with_area - surface->triangle_count;
   return SN_OK;
-}
-
-// One past the last of the sorted edges that lie between the same vertices as edge `begin`.
-static size_t end_of_edge(const edge_key* edges, size_t begin, size_t count) {
-  size_t end = begin + 1;
-  while (end < count && edges[end].low == edges[begin].low &&
-         edges[end].high == edges[begin].high) {
-    ++end;
-  }
-  return end;
 }
 
 // Which triangle lies across each edge, where exactly two share it.
 static sn_status find_neighbours(const sn_surface* surface, sn_arena* scratch, topology* topo,
                                  sn_error* err) {
-  size_t count = 3 * (size_t)surface->triangle_count;
-  SN_TRY(SN_ARENA_NEW(scratch, count, &topo->edges, err));
-  edge_key* edges = topo->edges;
-  for (size_t e = 0; e < count; ++e) {
-    size_t t = e / 3;
-    uint32_t a = topo->weld[surface->triangles[e]];
-    uint32_t b = topo->weld[surface->triangles[3 * t + (e + 1) % 3]];
-    edges[e] = (edge_key){a < b ? a : b, a < b ? b : a, (uint32_t)t, a < b};
-    topo->neighbour[e] = NONE;
-  }
-  SN_TRY(sort_by_first(edges, count, sizeof *edges, surface->vertex_count, compare_edges, scratch,
-                       err));
-  for (size_t begin = 0, end; begin < count; begin = end) {
-    end = end_of_edge(edges, begin, count);
+  sn_mesh kept = {.vertex_count = surface->vertex_count,
+                  .triangles = surface->triangles,
+                  .triangle_count = surface->triangle_count};
+  SN_TRY(sn_weld_edges(&kept, topo->weld, NULL, scratch, &topo->edges, err));
+  memset(topo->neighbour, 0xff, topo->edges.count * sizeof *topo->neighbour);
+  for (size_t begin = 0, end; begin < topo->edges.count; begin = end) {
+    end = sn_edge_list_end(&topo->edges, begin);
     if (end - begin != 2) continue;
-    for (int side = 0; side < 2; ++side) {
-      edge_key here = edges[begin + side], there = edges[begin + 1 - side];
-      const uint32_t* corner = surface->triangles + 3 * (size_t)here.triangle;
-      for (int i = 0; i < 3; ++i) {
-        uint32_t a = topo->weld[corner[i]], b = topo->weld[corner[(i + 1) % 3]];
-        if ((a < b ? a : b) != here.low || (a < b ? b : a) != here.high) continue;
-        topo->neighbour[3 * (size_t)here.triangle + i] = there.triangle;
-        topo->against[3 * (size_t)here.triangle + i] = here.forward == there.forward;
-      }
+    for (int i = 0; i < 2; ++i) {
+      sn_edge here = topo->edges.items[begin + i], there = topo->edges.items[begin + 1 - i];
+      size_t at = 3 * (size_t)here.triangle + here.side;
+      topo->neighbour[at] = there.triangle;
+      topo->against[at] = here.forward == there.forward;
     }
   }
   return SN_OK;
@@ -361,28 +230,22 @@ static sn_status turn_patches_outward(sn_surface* surface, sn_arena* scratch, to
   return SN_OK;
 }
 
-// Set the bit of the triangle's edge between two welded vertices.
-static void mark_rim(sn_surface* surface, const topology* topo, const edge_key* edge) {
-  const uint32_t* corner = surface->triangles + 3 * (size_t)edge->triangle;
-  for (int i = 0; i < 3; ++i) {
-    uint32_t a = topo->weld[corner[i]], b = topo->weld[corner[(i + 1) % 3]];
-    bool same = (a < b ? a : b) == edge->low && (a < b ? b : a) == edge->high;
-    if (same) surface->rim[edge->triangle] |= (uint8_t)(1 << i);
-  }
-}
-
 // The surface ends at an edge that its triangles do not run as often one way as the other: there,
 // and only there, does its solid angle change as a point moves beside it.
 static void find_rim(sn_surface* surface, const topology* topo) {
-  size_t count = 3 * (size_t)surface->triangle_count;
-  for (size_t begin = 0, end; begin < count; begin = end) {
-    end = end_of_edge(topo->edges, begin, count);
+  const sn_edge* edges = topo->edges.items;
+  for (size_t begin = 0, end; begin < topo->edges.count; begin = end) {
     size_t forward = 0;
+    end = sn_edge_list_end(&topo->edges, begin);
     for (size_t e = begin; e < end; ++e) {
-      forward += topo->edges[e].forward != topo->turned[topo->edges[e].triangle];
+      forward += edges[e].forward != topo->turned[edges[e].triangle];
     }
     if (2 * forward == end - begin) continue;
-    for (size_t e = begin; e < end; ++e) mark_rim(surface, topo, &topo->edges[e]);
+    for (size_t e = begin; e < end; ++e) {
+      // Turning a triangle swaps its last two corners, and so its first and its last edge.
+      int side = topo->turned[edges[e].triangle] ? 2 - edges[e].side : edges[e].side;
+      surface->rim[edges[e].triangle] |= (uint8_t)(1 << side);
+    }
   }
 }
 
@@ -436,7 +299,7 @@ static sn_status prepare(const sn_mesh* mesh, sn_arena* arena, sn_arena* scratch
   SN_TRY(SN_ARENA_NEW(arena, 3 * (size_t)mesh->triangle_count, &surface->triangles, err));
   SN_TRY(SN_ARENA_NEW(arena, mesh->triangle_count, &surface->sources, err));
   SN_TRY(SN_ARENA_NEW(scratch, mesh->vertex_count, &topo.weld, err));
-  SN_TRY(sn_surface_weld(mesh, scratch, topo.weld, err));
+  SN_TRY(sn_weld_vertices(mesh, scratch, topo.weld, err));
   SN_TRY(keep_triangles(mesh, topo.weld, scratch, surface, err));
   SN_TRY(SN_ARENA_NEW(arena, surface->triangle_count, &surface->rim, err));
   SN_TRY(orient(surface, scratch, &topo, err));

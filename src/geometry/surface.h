@@ -4,6 +4,7 @@
 #define SN_GEOMETRY_SURFACE_H
 
 #include "base/memory.h"
+#include "math/vec.h"
 #include "sinew/mesh.h"
 
 typedef struct sn_surface {
@@ -24,9 +25,9 @@ typedef struct sn_surface {
 sn_status sn_surface_prepare(const sn_mesh* mesh, sn_arena* arena, sn_arena* scratch,
                              sn_surface* surface, sn_error* err);
 
-// Of each vertex the first one at the same place (vertex_count). `scratch` is left as it was.
-sn_status sn_surface_weld(const sn_mesh* mesh, sn_arena* scratch, uint32_t* weld, sn_error* err);
-
-sn_vec3 sn_surface_corner(const sn_surface* surface, uint32_t triangle, int corner);
+static inline sn_vec3 sn_surface_corner(const sn_surface* surface, uint32_t triangle, int corner) {
+  return sn_load3(surface->positions +
+                  3 * (size_t)surface->triangles[3 * (size_t)triangle + corner]);
+}
 
 #endif

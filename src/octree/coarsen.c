@@ -53,17 +53,15 @@ static bool is_fine_leaf(const sn_octree* fine, sn_octant o) {
 
 // Of the leaves from `begin` on, one past the last that is a sibling of the first.
 static size_t end_of_siblings(const sn_octree* tree, size_t begin) {
-  sn_octant parent = sn_octant_parent(tree->cells[begin]);
   size_t end = begin + 1;
-  while (end < tree->cell_count && tree->cells[end].height + 1 == parent.height &&
-         sn_octant_holds(parent, tree->cells[end].x, tree->cells[end].y, tree->cells[end].z)) {
+  while (end < tree->cell_count && sn_octant_are_siblings(tree->cells[begin], tree->cells[end])) {
     ++end;
   }
   return end;
 }
 
 static bool starts_siblings(const sn_octree* tree, size_t index) {
-  return index == 0 || end_of_siblings(tree, index - 1) == index;
+  return index == 0 || !sn_octant_are_siblings(tree->cells[index - 1], tree->cells[index]);
 }
 
 // Leaves larger than the parent of leaf `index` that have a neighbour of it. A larger leaf that has a

@@ -32,18 +32,17 @@ static uint32_t packets_end(const sn_families* families, size_t chunk) {
 // cells, so one family a height can be open at a time. @param of the family of each cell
 // @param children which cells each has (cell_count at most, zero)
 static uint32_t number_families(const sn_octree* tree, uint32_t* of, uint8_t* children) {
-  sn_octant parents[SN_MAX_HEIGHT + 2];
-  uint32_t open[SN_MAX_HEIGHT + 2], count = 0;
+  sn_octant last[SN_MAX_HEIGHT + 1];
+  uint32_t open[SN_MAX_HEIGHT + 1], count = 0;
   memset(open, 0xff, sizeof open);
   for (uint32_t e = 0; e < tree->cell_count; ++e) {
-    sn_octant parent = sn_octant_parent(tree->cells[e]);
-    int height = parent.height;
-    if (open[height] == UINT32_MAX || sn_octant_compare(parents[height], parent) != 0) {
-      open[height] = count++;
-      parents[height] = parent;
-    }
-    of[e] = open[height];
-    children[of[e]] |= (uint8_t)(1 << sn_octant_child_number(tree->cells[e]));
+    sn_octant cell = tree->cells[e];
+    uint32_t* family = &open[cell.height];
+    bool known = *family != UINT32_MAX && sn_octant_are_siblings(last[cell.height], cell);
+    if (!known) *family = count++;
+    last[cell.height] = cell;
+    of[e] = *family;
+    children[of[e]] |= (uint8_t)(1 << sn_octant_child_number(cell));
   }
   return count;
 }
@@ -130,27 +129,26 @@ static uint32_t find_points(const family_job* job, const uint32_t cells[8],
   return hanging;
 }
 
-// Nodes seen so far by a chunk, by open addressing.
+// Where in the list of a chunk's nodes those seen so far are. Nodes of a chunk come in long runs, which stay runs in the
+// table; where two overlap, the later one moves on by a step as large.
 #define TABLE_SIZE 16384
+#define TABLE_STEP 5417
 typedef struct node_table {
-  uint32_t keys[TABLE_SIZE];
-  uint16_t values[TABLE_SIZE];
+  uint16_t places[TABLE_SIZE];
 } node_table;
 
 _Static_assert(2 * SN_CHUNK_MAX_NODES < TABLE_SIZE, "the table stays half empty");
 
 static uint16_t number_of(node_table* table, uint32_t node, uint32_t* nodes, uint32_t* count) {
-  uint32_t at = node * 2654435761u >> 18;
-  while (table->keys[at] != node) {
-    if (table->keys[at] == NO_NODE) {
-      table->keys[at] = node;
-      table->values[at] = (uint16_t)*count;
-      nodes[(*count)++] = node;
-      break;
-    }
-    at = (at + 1) % TABLE_SIZE;
+  uint32_t at = node % TABLE_SIZE;
+  while (table->places[at] != UINT16_MAX && nodes[table->places[at]] != node) {
+    at = (at + TABLE_STEP) % TABLE_SIZE;
   }
-  return table->values[at];
+  if (table->places[at] == UINT16_MAX) {
+    table->places[at] = (uint16_t)*count;
+    nodes[(*count)++] = node;
+  }
+  return table->places[at];
 }
 
 // Local numbers as nodes first appear. Points without a node get UINT16_MAX for now.
@@ -159,7 +157,7 @@ static void number_points(void* ctx, size_t begin, size_t end) {
   sn_families* f = job->families;
   for (size_t chunk = begin; chunk < end; ++chunk) {
     node_table table;
-    memset(table.keys, 0xff, sizeof table.keys);
+    memset(table.places, 0xff, sizeof table.places);
     uint32_t* nodes = job->nodes + chunk * SN_CHUNK_MAX_NODES;
     for (uint32_t packet = (uint32_t)chunk * SN_CHUNK_PACKETS; packet < packets_end(f, chunk);
          ++packet) {
@@ -187,12 +185,16 @@ static void find_owners(family_job* job) {
   for (uint32_t chunk = 0; chunk < f->chunk_count; ++chunk) {
     const uint32_t* nodes = job->nodes + (size_t)chunk * SN_CHUNK_MAX_NODES;
     for (uint32_t i = 0; i < job->counts[chunk]; ++i) {
-      if (job->owners[nodes[i]] != UINT32_MAX) {
+      uint32_t owner = job->owners[nodes[i]];
+      if (owner == UINT32_MAX) {
+        job->owners[nodes[i]] = chunk;
+        f->own_counts[chunk]++;
+        f->inner_counts[chunk]++;
+      } else if (!job->shared[nodes[i]]) {
         job->shared[nodes[i]] = 1;
-        continue;
+        f->inner_counts[owner]--;
+        f->shared_count++;
       }
-      job->owners[nodes[i]] = chunk;
-      f->own_counts[chunk]++;
     }
     f->node_starts[chunk + 1] = f->node_starts[chunk] + job->counts[chunk];
     f->slot_starts[chunk + 1] = f->slot_starts[chunk] + job->counts[chunk] - f->own_counts[chunk];
@@ -204,9 +206,6 @@ static void find_owners(family_job* job) {
 // @param filled how many inner and how many shared nodes of each chunk have their place (2 x chunk_count, zero)
 static void rank_nodes(family_job* job, uint32_t* ranks, uint32_t* filled) {
   sn_families* f = job->families;
-  for (uint32_t n = 0; n < job->tree->node_count; ++n) {
-    f->inner_counts[job->owners[n]] += !job->shared[n];
-  }
   for (uint32_t n = 0; n < job->tree->node_count; ++n) {
     uint32_t chunk = job->owners[n], shared = job->shared[n];
     ranks[n] = filled[2 * chunk + shared]++ + shared * f->inner_counts[chunk];
@@ -247,7 +246,6 @@ static sn_status list_shared(const family_job* job, uint32_t* starts, sn_arena* 
     uint32_t first = f->node_starts[chunk] + f->own_counts[chunk];
     for (uint32_t i = first; i < f->node_starts[chunk + 1]; ++i) starts[f->chunk_nodes[i]]++;
   }
-  for (uint32_t n = 0; n < nodes; ++n) f->shared_count += starts[n] > 0;
   SN_TRY(SN_ARENA_NEW(arena, f->shared_count, &f->shared_nodes, err));
   SN_TRY(SN_ARENA_NEW(arena, (size_t)f->shared_count + 1, &f->shared_starts, err));
   SN_TRY(SN_ARENA_NEW(arena, sn_families_slot_count(f), &f->shared_slots, err));

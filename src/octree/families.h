@@ -80,6 +80,10 @@ static inline int sn_family_point(int x, int y, int z) { return x + 3 * y + 9 * 
 static inline int sn_family_corner(int k, int c) {
   return sn_family_point((k & 1) + (c & 1), (k >> 1 & 1) + (c >> 1 & 1), (k >> 2) + (c >> 2));
 }
+// Those at the corners of child k, a bit each: of child 0 points 0, 1, 3, 4 and, above these, 9, 10, 12, 13.
+static inline uint32_t sn_family_corners(int k) {
+  return 0x361bu << sn_family_point(k & 1, k >> 1 & 1, k >> 2);
+}
 
 // From now on the families know the nodes of the tree's cells, and the memory of `conforming` may go.
 static inline void sn_octree_use_families(sn_octree* tree, const sn_families* families) {

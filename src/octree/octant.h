@@ -44,14 +44,12 @@ static inline int sn_octant_compare(sn_octant a, sn_octant b) {
   return (left > right) - (left < right);
 }
 
+// Of each number below 256 the bits, two zeros after each.
+extern const uint32_t sn_spread_bits[256];
+
 // The Morton code of a place, 48 bits: its coordinates' bits interleaved, z above y above x.
 static inline uint64_t sn_morton_spread(uint32_t coordinate) {
-  uint64_t v = coordinate;
-  v = (v | v << 32) & 0xffff00000000ffff;
-  v = (v | v << 16) & 0x00ff0000ff0000ff;
-  v = (v | v << 8) & 0xf00f00f00f00f00f;
-  v = (v | v << 4) & 0x30c30c30c30c30c3;
-  return (v | v << 2) & 0x9249249249249249;
+  return sn_spread_bits[coordinate & 255] | (uint64_t)sn_spread_bits[coordinate >> 8 & 255] << 24;
 }
 static inline uint64_t sn_morton(uint32_t x, uint32_t y, uint32_t z) {
   return sn_morton_spread(x) | sn_morton_spread(y) << 1 | sn_morton_spread(z) << 2;
@@ -71,6 +69,13 @@ static inline sn_octant sn_octant_at(uint64_t code) {
                      sn_morton_gather(code >> 2), 0, 0};
 }
 
+static inline uint32_t sn_bit_count(uint64_t v) {
+  v -= v >> 1 & 0x5555555555555555;
+  v = (v & 0x3333333333333333) + (v >> 2 & 0x3333333333333333);
+  v = (v + (v >> 4)) & 0x0f0f0f0f0f0f0f0f;
+  return (uint32_t)(v * 0x0101010101010101 >> 56);
+}
+
 static inline sn_octant sn_octant_parent(sn_octant o) {
   uint32_t mask = ~((2u << o.height) - 1u);
   return (sn_octant){(uint16_t)(o.x & mask), (uint16_t)(o.y & mask), (uint16_t)(o.z & mask),
@@ -80,6 +85,11 @@ static inline sn_octant sn_octant_parent(sn_octant o) {
 // Which child of its parent it is.
 static inline int sn_octant_child_number(sn_octant o) {
   return (o.x >> o.height & 1) | (o.y >> o.height & 1) << 1 | (o.z >> o.height & 1) << 2;
+}
+
+// Do they have the same parent?
+static inline bool sn_octant_are_siblings(sn_octant a, sn_octant b) {
+  return a.height == b.height && ((a.x ^ b.x) | (a.y ^ b.y) | (a.z ^ b.z)) >> (a.height + 1) == 0;
 }
 
 static inline sn_octant sn_octant_child(sn_octant o, int number) {

@@ -16,7 +16,7 @@ typedef struct emit_job {
   sn_octant* out;  // NULL while counting
   // For lists that are emitted at once: how many at most, and where they go first.
   sn_bound_fn bound;
-  const size_t* room;  // of each block, where it starts
+  const size_t* room;  // where that of each block starts, and the last one ends
   sn_octant* loose;
 } emit_job;
 
@@ -65,9 +65,8 @@ static void fill_loosely(void* ctx, size_t begin, size_t end) {
   emit_job* job = ctx;
   size_t block = begin / job->block_size, total = 0;
   for (size_t i = begin; i < end; ++i) {
-    size_t count = job->emit(job->ctx, i, job->loose + job->room[block] + total);
-    SN_ASSERT(count <= job->bound(job->ctx, i));
-    total += count;
+    total += job->emit(job->ctx, i, job->loose + job->room[block] + total);
+    SN_ASSERT(total <= job->room[block + 1] - job->room[block]);
   }
   job->offset[block] = total;
 }
@@ -87,6 +86,7 @@ sn_status sn_octants_emit_once(sn_pool* pool, size_t count, sn_emit_fn emit, sn_
   job.block_size = sn_block_size(count, MIN_BOUND_BLOCK);
   sn_parallel_for(pool, count, MIN_BOUND_BLOCK, bound_block, &job);
   size_t most = add_up(room, count, job.block_size);
+  room[(count + job.block_size - 1) / job.block_size] = most;
   SN_TRY(SN_ARENA_RAW(arena, most, &job.loose, err));
   job.room = room;
   job.offset = offset;

@@ -64,12 +64,20 @@ sn_status sn_octree_build(const sn_octree_input* input, sn_pool* pool, sn_arena*
 
 // The cell that holds the finest cell (x, y, z), or SN_NO_CELL. Coordinates may be out of range.
 uint32_t sn_octree_find(const sn_octree* tree, int x, int y, int z);
-// The same for many places: cells are looked up by the upper bits of their Morton codes.
+// The same for many places: the anchors of the cells are bits, in Morton order, in blocks of 8 x 8 x 8 smallest cells. The
+// cell that holds a place is the last one whose anchor is not after it.
+typedef struct sn_finder_block {
+  uint64_t code;  // Morton, in blocks
+  uint64_t anchors[8];
+  uint32_t first;      // of its cells
+  uint16_t before[8];  // its cells in earlier words
+} sn_finder_block;
 typedef struct sn_finder {
   const sn_octree* tree;
-  uint64_t* codes;   // of the cells
-  uint32_t* firsts;  // by upper bits: how many cells are before the first with these
-  int shift;         // bits below them
+  sn_finder_block* blocks;  // those that have an anchor, in Morton order
+  uint32_t* firsts;  // by upper bits of the codes: how many blocks are before the first with these
+  int height;        // of the blocks
+  int shift;         // bits below the upper ones
 } sn_finder;
 // Memory from `arena`. The cells must stay as they are.
 sn_status sn_finder_make(const sn_octree* tree, sn_pool* pool, sn_arena* arena, sn_finder* finder,
@@ -92,6 +100,8 @@ uint32_t sn_octree_find_node(const sn_octree* tree, uint32_t x, uint32_t y, uint
 static inline double sn_octree_edge(const sn_octree* tree, uint32_t cell) {
   return tree->cell * (double)sn_octant_size(tree->cells[cell]);
 }
+// The least height of a cell, SN_MAX_HEIGHT without any.
+int sn_octree_smallest(const sn_octree* tree);
 // Places in metres. `local` is relative to the origin of the grid: small numbers, exact products.
 sn_vec3 sn_octree_node_local(const sn_octree* tree, uint32_t node);
 sn_vec3 sn_octree_node_place(const sn_octree* tree, uint32_t node);

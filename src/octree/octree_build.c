@@ -39,13 +39,28 @@ typedef struct split_ctx {
   int root_size;
 } split_ctx;
 
+// Sides of the parent, as below, that octants before this one with the same parent have emitted: all on axes where both
+// are at the same side of it.
+static uint32_t emitted_sides(const split_ctx* ctx, size_t index, sn_octant parent, int number) {
+  static const uint8_t SUBSETS[8] = {0x01, 0x03, 0x05, 0x0f, 0x11, 0x33, 0x55, 0xff};
+  uint32_t sides = 0;
+  for (size_t i = index; i-- > 0;) {
+    sn_octant before = ctx->split.items[i];
+    if (!sn_octant_holds(parent, before.x, before.y, before.z)) break;
+    sides |= SUBSETS[~(number ^ sn_octant_child_number(before)) & 7];
+  }
+  return sides;
+}
+
 // Parents of an octant and of its 26 neighbours: per axis the own parent and the one beyond.
 static size_t emit_parents_around(const void* context, size_t index, sn_octant* out) {
   const split_ctx* ctx = context;
   sn_octant o = ctx->split.items[index], parent = sn_octant_parent(o);
   int number = sn_octant_child_number(o), size = (int)sn_octant_size(parent);
+  uint32_t emitted = emitted_sides(ctx, index, parent, number);
   size_t count = 0;
   for (int side = 0; side < 8; ++side) {
+    if (emitted >> side & 1) continue;
     int place[3] = {parent.x, parent.y, parent.z};
     bool in_root = true;
     for (int i = 0; i < 3; ++i) {

@@ -5,9 +5,9 @@
 
 #define MIN_CELLS 4096
 
+// Negative numbers have the highest bits.
 static bool is_in_root(const sn_octree* tree, int x, int y, int z) {
-  int root_size = 1 << tree->root_height;
-  return x >= 0 && y >= 0 && z >= 0 && x < root_size && y < root_size && z < root_size;
+  return ((uint32_t)x | (uint32_t)y | (uint32_t)z) >> tree->root_height == 0;
 }
 
 uint32_t sn_octree_find(const sn_octree* tree, int x, int y, int z) {
@@ -23,54 +23,138 @@ uint32_t sn_octree_find(const sn_octree* tree, int x, int y, int z) {
   return sn_octant_holds(cells.items[at], x, y, z) ? (uint32_t)at : SN_NO_CELL;
 }
 
-static void form_codes(void* ctx, size_t begin, size_t end) {
-  const sn_finder* finder = ctx;
+int sn_octree_smallest(const sn_octree* tree) {
+  int height = SN_MAX_HEIGHT;
+  for (uint32_t e = 0; e < tree->cell_count && height > 0; ++e) {
+    if (tree->cells[e].height < height) height = tree->cells[e].height;
+  }
+  return height;
+}
+
+// ---- Many places
+
+#define BLOCK_HEIGHT 3  // above that of the smallest cell
+#define BLOCK_UNITS (1 << BLOCK_HEIGHT)
+
+typedef struct finder_job {
+  sn_finder* finder;
+  size_t block_size;               // of the partition of the cells
+  uint32_t starts[SN_MAX_BLOCKS];  // of each: blocks that begin in it, then those before it
+  uint32_t block_count;
+} finder_job;
+
+static int code_in_block(const sn_finder* finder, int x, int y, int z) {
+  int unit = finder->height - BLOCK_HEIGHT, mask = BLOCK_UNITS - 1;
+  return (int)(sn_spread_bits[x >> unit & mask] | sn_spread_bits[y >> unit & mask] << 1 |
+               sn_spread_bits[z >> unit & mask] << 2);
+}
+
+static uint64_t code_of_block(const sn_finder* finder, int x, int y, int z) {
+  int height = finder->height;
+  return sn_morton((uint32_t)x >> height, (uint32_t)y >> height, (uint32_t)z >> height);
+}
+
+static bool begins_block(const sn_finder* finder, size_t cell) {
+  const sn_octant* c = finder->tree->cells + cell;
+  return cell == 0 ||
+         ((c[0].x ^ c[-1].x) | (c[0].y ^ c[-1].y) | (c[0].z ^ c[-1].z)) >> finder->height != 0;
+}
+
+static void count_blocks(void* ctx, size_t begin, size_t end) {
+  finder_job* job = ctx;
+  uint32_t count = 0;
+  for (size_t e = begin; e < end; ++e) count += begins_block(job->finder, e);
+  job->starts[begin / job->block_size] = count;
+}
+
+// The block that begins with a cell.
+static sn_finder_block make_block(const sn_finder* finder, size_t cell) {
+  const sn_octree* tree = finder->tree;
+  sn_octant o = tree->cells[cell];
+  sn_finder_block block = {.code = code_of_block(finder, o.x, o.y, o.z), .first = (uint32_t)cell};
+  do {
+    o = tree->cells[cell];
+    int code = code_in_block(finder, o.x, o.y, o.z);
+    block.anchors[code >> 6] |= 1ull << (code & 63);
+  } while (++cell < tree->cell_count && !begins_block(finder, cell));
+  uint32_t count = 0;
+  for (int w = 0; w < 8; ++w) {
+    block.before[w] = (uint16_t)count;
+    count += sn_bit_count(block.anchors[w]);
+  }
+  return block;
+}
+
+static void make_blocks(void* ctx, size_t begin, size_t end) {
+  const finder_job* job = ctx;
+  uint32_t at = job->starts[begin / job->block_size];
   for (size_t e = begin; e < end; ++e) {
-    sn_octant o = finder->tree->cells[e];
-    finder->codes[e] = sn_morton(o.x, o.y, o.z);
+    if (begins_block(job->finder, e)) job->finder->blocks[at++] = make_block(job->finder, e);
   }
 }
 
-// A cell is the first for its own upper bits and for all others since the cell before.
-static void set_firsts(void* ctx, size_t begin, size_t end) {
-  const sn_finder* finder = ctx;
-  for (size_t e = begin; e < end; ++e) {
-    uint64_t bits = finder->codes[e] >> finder->shift;
-    uint64_t next = e > 0 ? (finder->codes[e - 1] >> finder->shift) + 1 : 0;
-    for (; next <= bits; ++next) finder->firsts[next] = (uint32_t)e;
+static sn_status list_blocks(finder_job* job, sn_pool* pool, sn_arena* arena, sn_error* err) {
+  uint32_t cells = job->finder->tree->cell_count;
+  job->block_size = sn_block_size(cells, MIN_CELLS);
+  sn_parallel_for(pool, cells, MIN_CELLS, count_blocks, job);
+  for (size_t b = 0; b * job->block_size < cells; ++b) {
+    uint32_t count = job->starts[b];
+    job->starts[b] = job->block_count;
+    job->block_count += count;
   }
+  SN_TRY(SN_ARENA_RAW(arena, job->block_count, &job->finder->blocks, err));
+  sn_parallel_for(pool, cells, MIN_CELLS, make_blocks, job);
+  return SN_OK;
+}
+
+// A block is the first for its own upper bits and for all others since the block before.
+static sn_status list_firsts(finder_job* job, sn_arena* arena, sn_error* err) {
+  sn_finder* finder = job->finder;
+  int top = finder->tree->root_height - finder->height;
+  size_t places = 1, next = 0;  // of upper bits, a few for each block
+  for (finder->shift = top > 0 ? 3 * top : 0; finder->shift > 0; finder->shift--, places *= 2) {
+    if (places >= (size_t)4 * job->block_count) break;
+  }
+  SN_TRY(SN_ARENA_RAW(arena, places + 1, &finder->firsts, err));
+  for (uint32_t b = 0; b < job->block_count; ++b) {
+    while (next <= finder->blocks[b].code >> finder->shift) finder->firsts[next++] = b;
+  }
+  while (next <= places) finder->firsts[next++] = job->block_count;
+  return SN_OK;
 }
 
 sn_status sn_finder_make(const sn_octree* tree, sn_pool* pool, sn_arena* arena, sn_finder* finder,
                          sn_error* err) {
-  uint32_t count = tree->cell_count;
-  *finder = (sn_finder){.tree = tree, .shift = 3 * tree->root_height};
-  size_t places = 1;  // of upper bits, a few for each cell
-  while (finder->shift > 0 && places < (size_t)4 * count) {
-    finder->shift--;
-    places *= 2;
+  *finder = (sn_finder){.tree = tree, .height = sn_octree_smallest(tree) + BLOCK_HEIGHT};
+  finder_job job = {.finder = finder};
+  SN_TRY(list_blocks(&job, pool, arena, err));
+  return list_firsts(&job, arena, err);
+}
+
+// How many blocks are not after one with this code.
+static uint32_t count_up_to(const sn_finder* finder, uint64_t code) {
+  uint64_t bits = code >> finder->shift;
+  uint32_t low = finder->firsts[bits], high = finder->firsts[bits + 1];
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    bool before = finder->blocks[middle].code <= code;
+    low = before ? middle + 1 : low;
+    high = before ? high : middle;
   }
-  SN_TRY(SN_ARENA_RAW(arena, count, &finder->codes, err));
-  SN_TRY(SN_ARENA_RAW(arena, places + 1, &finder->firsts, err));
-  sn_parallel_for(pool, count, MIN_CELLS, form_codes, finder);
-  sn_parallel_for(pool, count, MIN_CELLS, set_firsts, finder);
-  size_t last = count > 0 ? (size_t)(finder->codes[count - 1] >> finder->shift) + 1 : 0;
-  for (; last <= places; ++last) finder->firsts[last] = count;
-  return SN_OK;
+  return low;
 }
 
 uint32_t sn_finder_find(const sn_finder* finder, int x, int y, int z) {
   if (!is_in_root(finder->tree, x, y, z)) return SN_NO_CELL;
-  uint64_t code = sn_morton((uint32_t)x, (uint32_t)y, (uint32_t)z), bits = code >> finder->shift;
-  uint32_t low = finder->firsts[bits], high = finder->firsts[bits + 1];
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    bool before = finder->codes[middle] <= code;
-    low = before ? middle + 1 : low;
-    high = before ? high : middle;
-  }
-  bool found = low > 0 && sn_octant_holds(finder->tree->cells[low - 1], x, y, z);
-  return found ? low - 1 : SN_NO_CELL;
+  uint64_t code = code_of_block(finder, x, y, z);
+  uint32_t block_count = count_up_to(finder, code);
+  if (block_count == 0) return SN_NO_CELL;
+  const sn_finder_block* block = &finder->blocks[block_count - 1];
+  int last = block->code == code ? code_in_block(finder, x, y, z) : 511, word = last >> 6;
+  uint32_t count = block->first + block->before[word] +
+                   sn_bit_count(block->anchors[word] & (~0ull >> (63 - (last & 63))));
+  bool found = count > 0 && sn_octant_holds(finder->tree->cells[count - 1], x, y, z);
+  return found ? count - 1 : SN_NO_CELL;
 }
 
 uint32_t sn_octree_find_node(const sn_octree* tree, uint32_t x, uint32_t y, uint32_t z) {

@@ -136,45 +136,46 @@ static uint16_t find_first(block* b, uint16_t leaf) {
   return leaf;
 }
 
-// Bits of a coordinate within the block, as they are in a Morton code.
-static const uint16_t SPREAD[BLOCK_SIZE] = {0x000, 0x001, 0x008, 0x009, 0x040, 0x041, 0x048, 0x049,
-                                            0x200, 0x201, 0x208, 0x209, 0x240, 0x241, 0x248, 0x249};
-
 // The surface may run along the face between two leaves that it touches both.
 static bool face_is_free(sn_octant a, sn_octant b) {
   if ((a.flags | b.flags) & SN_OCTANT_CUT) return false;
   return !(a.flags & b.flags & SN_OCTANT_TOUCHED);
 }
 
-// Join a leaf with the one across a face, unless that is smaller: then it looks back. Of two equal
-// ones the later looks.
-static void join_across(block* b, uint16_t leaf, int axis, bool far) {
-  sn_octant o = b->leaves[leaf];
-  int place[3] = {o.x - b->unit.x, o.y - b->unit.y, o.z - b->unit.z};
-  place[axis] += far ? (int)sn_octant_size(o) : -1;
-  if (place[axis] < 0 || place[axis] >= 1 << b->unit.height) return;
-  int code = SPREAD[place[0]] | SPREAD[place[1]] << 1 | SPREAD[place[2]] << 2;
+// Join a leaf with the one that has a place across a face, unless that is smaller than `least`.
+static void join_with(block* b, uint16_t leaf, uint32_t code, int least) {
   uint16_t other = b->leaf_at[code];
   sn_octant across = b->leaves[other];
-  if (across.height < o.height + far || !face_is_free(o, across)) return;
+  if (across.height < least || !face_is_free(b->leaves[leaf], across)) return;
   uint16_t first = find_first(b, leaf), second = find_first(b, other);
   if (first < second) b->parent[second] = first;
   if (second < first) b->parent[first] = second;
 }
 
+// With the leaves across the two faces along an axis, of which smaller ones look back. Of two equal ones the later looks;
+// so on its far side a leaf looks out of its parent alone. Places are codes, in which the axis has every third bit: all
+// others are set where a carry has to pass them. @param code of the leaf's anchor in the block
+static void join_along(block* b, uint16_t leaf, uint32_t code, int axis) {
+  int height = b->leaves[leaf].height;
+  uint32_t bits = 0x249u << axis & ((1u << 3 * b->unit.height) - 1);
+  uint32_t at = code & bits, others = code & ~bits, size = 1u << (3 * height + axis);
+  if (at > 0) join_with(b, leaf, ((at - 1) & bits) | others, height);
+  if (!(at & size)) return;
+  uint32_t beyond = ((at | ~bits) + size) & bits;
+  if (beyond > 0) join_with(b, leaf, beyond | others, height + 1);
+}
+
 static void find_pieces(block* b, size_t count) {
-  size_t at = 0;
+  uint32_t code = 0;
   for (size_t i = 0; i < count; ++i) {
-    size_t cells = (size_t)1 << (3 * b->leaves[i].height);
-    for (size_t k = 0; k < cells; ++k) b->leaf_at[at++] = (uint16_t)i;
+    uint32_t end = code + (1u << 3 * b->leaves[i].height);
+    while (code < end) b->leaf_at[code++] = (uint16_t)i;
     b->parent[i] = (uint16_t)i;
   }
-  for (size_t i = 0; i < count; ++i) {
+  code = 0;
+  for (size_t i = 0; i < count; code += 1u << 3 * b->leaves[i].height, ++i) {
     if (b->leaves[i].flags & SN_OCTANT_CUT) continue;
-    for (int axis = 0; axis < 3; ++axis) {
-      join_across(b, (uint16_t)i, axis, false);
-      join_across(b, (uint16_t)i, axis, true);
-    }
+    for (int axis = 0; axis < 3; ++axis) join_along(b, (uint16_t)i, code, axis);
   }
 }
 
@@ -203,7 +204,9 @@ static void set_inside(sn_octant* leaf, bool inside) {
 
 // One leaf of each piece asks for all. False: an answer does not hold for all of the block.
 static bool judge_pieces(const leaf_ctx* ctx, sn_octant unit, sn_octant* leaves, size_t count) {
-  block b = {.leaves = leaves, .unit = unit};
+  block b;  // find_pieces writes what is read of it
+  b.leaves = leaves;
+  b.unit = unit;
   sn_box box = box_of(ctx->tree, unit);
   find_pieces(&b, count);
   for (size_t i = 0; i < count; ++i) {

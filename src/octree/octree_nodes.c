@@ -14,11 +14,9 @@
 #define BLOCK_UNITS (1 << BLOCK_HEIGHT)
 #define WORDS (BLOCK_UNITS * BLOCK_UNITS * BLOCK_UNITS / 64)
 
-// The code of a place relative to a block: bits of x (y: << 1, z: << 2), 0..15 within the block. A
-// 16 sets the bit 12, 13 or 14: the place is in the next block on that axis.
-static const uint16_t SPREAD[BLOCK_UNITS + 1] = {0x000, 0x001, 0x008, 0x009, 0x040, 0x041,
-                                                 0x048, 0x049, 0x200, 0x201, 0x208, 0x209,
-                                                 0x240, 0x241, 0x248, 0x249, 0x1000};
+// The code of a place relative to a block, as far as one coordinate goes, 0..15 within the block. A 16
+// sets the bit 12, 13 or 14: the place is in the next block on that axis.
+static int code_of(int coordinate, int axis) { return (int)(sn_spread_bits[coordinate] << axis); }
 
 typedef struct place_block {
   uint64_t corners[WORDS];
@@ -28,10 +26,19 @@ typedef struct place_block {
   uint32_t first_node;
 } place_block;
 
+// The cells of a block that are smaller than it, and the blocks that they have places in.
+typedef struct run {
+  sn_octant anchor;
+  place_block* blocks[8];
+  uint32_t begin, end;  // cells
+} run;
+
 typedef struct numbering {
   sn_octree* tree;
   int unit_height;     // of the smallest cell
-  sn_octants runs;     // the blocks that have cells smaller than themselves; those are consecutive
+  sn_octants starts;   // the blocks that have cells smaller than themselves; those are consecutive
+  run* runs;           // of each
+  sn_octants large;    // cells that are as large as a block or larger
   sn_octants anchors;  // of all blocks that have places
   place_block* blocks;
   int colour;
@@ -57,18 +64,32 @@ static place_block* find_block(const numbering* job, sn_octant anchor) {
 
 // ---- Which blocks there are
 
-static size_t emit_run(const void* context, size_t index, sn_octant* out) {
+static bool are_in_one_block(const numbering* job, sn_octant a, sn_octant b) {
+  return ((a.x ^ b.x) | (a.y ^ b.y) | (a.z ^ b.z)) >> block_height(job) == 0;
+}
+
+// A large cell, or the block that begins with a cell: that has the height 0.
+static size_t emit_unit(const void* context, size_t index, sn_octant* out) {
   const numbering* job = context;
-  sn_octant cell = job->tree->cells[index];
-  if (is_large(job, cell)) return 0;
-  sn_octant block = block_around(job, cell.x, cell.y, cell.z);
-  if (index > 0) {
-    sn_octant before = job->tree->cells[index - 1];
-    sn_octant last = block_around(job, before.x, before.y, before.z);
-    if (!is_large(job, before) && sn_octant_compare(last, block) == 0) return 0;
-  }
-  if (out) out[0] = block;
+  const sn_octant* cells = job->tree->cells;
+  sn_octant cell = cells[index];
+  bool large = is_large(job, cell),
+       follows = !large && index > 0 && !is_large(job, cells[index - 1]);
+  if (follows && are_in_one_block(job, cells[index - 1], cell)) return 0;
+  if (out) out[0] = large ? cell : block_around(job, cell.x, cell.y, cell.z);
   return 1;
+}
+
+static sn_status find_units(numbering* job, sn_pool* pool, sn_arena* scratch, sn_error* err) {
+  sn_octants units;
+  SN_TRY(sn_octants_emit(pool, job->tree->cell_count, emit_unit, job, scratch, &units, err));
+  SN_TRY(SN_ARENA_RAW(scratch, units.count, &job->starts.items, err));
+  SN_TRY(SN_ARENA_RAW(scratch, units.count, &job->large.items, err));
+  for (size_t i = 0; i < units.count; ++i) {
+    sn_octants* list = is_large(job, units.items[i]) ? &job->large : &job->starts;
+    list->items[list->count++] = units.items[i];
+  }
+  return SN_OK;
 }
 
 // Block `side` of the eight that the cells of a run have places in. False: beyond the grid.
@@ -85,7 +106,7 @@ static size_t emit_blocks_of_run(const void* context, size_t index, sn_octant* o
   size_t count = 0;
   for (int side = 0; side < 8; ++side) {
     sn_octant beside;
-    if (!block_beside(job, job->runs.items[index], side, &beside)) continue;
+    if (!block_beside(job, job->starts.items[index], side, &beside)) continue;
     if (out) out[count] = beside;
     ++count;
   }
@@ -105,12 +126,11 @@ static void place_of_cell(sn_octant cell, int n, uint32_t place[3], int* middles
 
 static size_t emit_blocks_of_large(const void* context, size_t index, sn_octant* out) {
   const numbering* job = context;
-  sn_octant cell = job->tree->cells[index];
   size_t count = 0;
-  for (int n = 0; is_large(job, cell) && n < 27; ++n) {
+  for (int n = 0; n < 27; ++n) {
     uint32_t place[3];
     int middles;
-    place_of_cell(cell, n, place, &middles);
+    place_of_cell(job->large.items[index], n, place, &middles);
     if (middles == 3) continue;
     if (out) out[count] = block_around(job, place[0], place[1], place[2]);
     ++count;
@@ -119,83 +139,69 @@ static size_t emit_blocks_of_large(const void* context, size_t index, sn_octant*
 }
 
 static sn_status find_blocks(numbering* job, sn_pool* pool, sn_arena* scratch, sn_error* err) {
-  const sn_octree* tree = job->tree;
   sn_octants of_runs, of_large;
-  job->unit_height = SN_MAX_HEIGHT;
-  for (uint32_t e = 0; e < tree->cell_count; ++e) {
-    if (tree->cells[e].height < job->unit_height) job->unit_height = tree->cells[e].height;
-  }
-  SN_TRY(sn_octants_emit(pool, tree->cell_count, emit_run, job, scratch, &job->runs, err));
-  SN_TRY(sn_octants_emit(pool, job->runs.count, emit_blocks_of_run, job, scratch, &of_runs, err));
+  job->unit_height = sn_octree_smallest(job->tree);
+  SN_TRY(find_units(job, pool, scratch, err));
+  SN_TRY(sn_octants_emit(pool, job->starts.count, emit_blocks_of_run, job, scratch, &of_runs, err));
   SN_TRY(
-      sn_octants_emit(pool, tree->cell_count, emit_blocks_of_large, job, scratch, &of_large, err));
+      sn_octants_emit(pool, job->large.count, emit_blocks_of_large, job, scratch, &of_large, err));
   SN_TRY(sn_octants_join(pool, (sn_octants[]){of_runs, of_large}, 2, scratch, &job->anchors, err));
+  SN_TRY(SN_ARENA_RAW(scratch, job->starts.count, &job->runs, err));
   return SN_ARENA_NEW(scratch, job->anchors.count, &job->blocks, err);
 }
 
 // ---- The cells of a run and the blocks around it
 
-typedef struct run {
-  sn_octant anchor;
-  place_block* blocks[8];
-  uint32_t begin, end;  // cells
-} run;
-
-static run get_run(const numbering* job, size_t index) {
+static run find_run(const numbering* job, sn_octant anchor) {
   const sn_octree* tree = job->tree;
-  run r = {.anchor = job->runs.items[index]};
-  sn_octant block = r.anchor;
-  block.height = (uint8_t)block_height(job);
+  run r = {.anchor = anchor};
   sn_octants cells = {tree->cells, tree->cell_count};
-  r.begin = (uint32_t)sn_octants_lower_bound(cells, r.anchor);
+  r.begin = (uint32_t)sn_octants_lower_bound(cells, anchor);
   for (r.end = r.begin; r.end < tree->cell_count; ++r.end) {
-    sn_octant cell = tree->cells[r.end];
-    if (!sn_octant_holds(block, cell.x, cell.y, cell.z)) break;
+    if (!are_in_one_block(job, anchor, tree->cells[r.end])) break;
   }
   for (int side = 0; side < 8; ++side) {
     sn_octant beside;
-    if (block_beside(job, r.anchor, side, &beside)) r.blocks[side] = find_block(job, beside);
+    if (block_beside(job, anchor, side, &beside)) r.blocks[side] = find_block(job, beside);
   }
   return r;
 }
 
-// A cell in units from the run's anchor.
-typedef struct local_cell {
-  int x, y, z, size;
-} local_cell;
-
-static local_cell get_local(const numbering* job, const run* r, sn_octant cell) {
-  int unit = job->unit_height;
-  return (local_cell){(cell.x - r->anchor.x) >> unit, (cell.y - r->anchor.y) >> unit,
-                      (cell.z - r->anchor.z) >> unit, 1 << (cell.height - unit)};
+static void find_runs(void* context, size_t begin, size_t end) {
+  const numbering* job = context;
+  for (size_t i = begin; i < end; ++i) job->runs[i] = find_run(job, job->starts.items[i]);
 }
-
-static int code_of(int x, int y, int z) { return SPREAD[x] | SPREAD[y] << 1 | SPREAD[z] << 2; }
 
 // Cells that follow one another and have the same parent: their corners are points of one lattice, of which the
 // parent's own corners are the ends (families.h).
 typedef struct siblings {
   uint32_t begin, end;
+  uint32_t points;  // that cells have as corners, a bit each
   int codes[SN_FAMILY_POINTS];
 } siblings;
 
+// Codes of the coordinates of a parent's lattice with so many steps to an edge, from the run's anchor.
+static void spread_steps(const numbering* job, const run* r, sn_octant parent, int steps,
+                         int codes[3][5]) {
+  int unit = job->unit_height, step = (1 << (parent.height - unit)) / steps;
+  int low[3] = {(parent.x - r->anchor.x) >> unit, (parent.y - r->anchor.y) >> unit,
+                (parent.z - r->anchor.z) >> unit};
+  for (int axis = 0; axis < 3; ++axis) {
+    for (int i = 0; i <= steps; ++i) codes[axis][i] = code_of(low[axis] + i * step, axis);
+  }
+}
+
 static siblings get_siblings(const numbering* job, const run* r, uint32_t begin) {
   const sn_octant* cells = job->tree->cells;
-  sn_octant parent = sn_octant_parent(cells[begin]);
-  siblings s = {begin, begin + 1, {0}};
-  while (s.end < r->end && cells[s.end].height == cells[begin].height &&
-         sn_octant_holds(parent, cells[s.end].x, cells[s.end].y, cells[s.end].z)) {
-    ++s.end;
+  siblings s = {.begin = begin, .end = begin};
+  for (; s.end < r->end && sn_octant_are_siblings(cells[begin], cells[s.end]); ++s.end) {
+    s.points |= sn_family_corners(sn_octant_child_number(cells[s.end]));
   }
-  local_cell o = get_local(job, r, parent);
-  int half = o.size / 2;
-  int x[3], y[3], z[3];
-  for (int i = 0; i < 3; ++i) {
-    x[i] = SPREAD[o.x + i * half];
-    y[i] = SPREAD[o.y + i * half] << 1;
-    z[i] = SPREAD[o.z + i * half] << 2;
+  int codes[3][5];
+  spread_steps(job, r, sn_octant_parent(cells[begin]), 2, codes);
+  for (int p = 0; p < SN_FAMILY_POINTS; ++p) {
+    s.codes[p] = codes[0][p % 3] | codes[1][p / 3 % 3] | codes[2][p / 9];
   }
-  for (int p = 0; p < SN_FAMILY_POINTS; ++p) s.codes[p] = x[p % 3] | y[p / 3 % 3] | z[p / 9];
   return s;
 }
 
@@ -203,26 +209,31 @@ static void set_bit(uint64_t* words, int code) { words[code >> 6 & 63] |= 1ull <
 
 // ---- Marking
 
-static void mark_middles(const run* r, local_cell o) {
-  int half = o.size / 2;
-  for (int n = 0; n < 27; ++n) {
-    int i = n % 3, j = n / 3 % 3, k = n / 9, middles = (i == 1) + (j == 1) + (k == 1);
-    if (middles == 0 || middles == 3) continue;
-    int code = code_of(o.x + i * half, o.y + j * half, o.z + k * half);
-    set_bit(r->blocks[code >> 12]->middles, code);
+// Middles of edges and faces of a cell are points of the lattice with four steps to its parent's edge.
+static void mark_middles(const run* r, int codes[3][5], int child) {
+  const int *x = codes[0] + 2 * (child & 1), *y = codes[1] + 2 * (child >> 1 & 1),
+            *z = codes[2] + 2 * (child >> 2);
+  for (int k = 0; k < 3; ++k) {
+    for (int j = 0; j < 3; ++j) {
+      for (int i = 0; i < 3; ++i) {
+        int middles = (i & 1) + (j & 1) + (k & 1), code = x[i] | y[j] | z[k];
+        if (middles == 1 || middles == 2) set_bit(r->blocks[code >> 12]->middles, code);
+      }
+    }
   }
 }
 
 static void mark_siblings(const numbering* job, const run* r, const siblings* s) {
-  uint32_t points = 0;
-  for (uint32_t e = s->begin; e < s->end; ++e) {
-    int child = sn_octant_child_number(job->tree->cells[e]);
-    for (int c = 0; c < 8; ++c) points |= 1u << sn_family_corner(child, c);
-    local_cell o = get_local(job, r, job->tree->cells[e]);
-    if (o.size > 1) mark_middles(r, o);  // on the smallest no cell can have a corner
+  const sn_octant* cells = job->tree->cells;
+  for (uint32_t left = s->points; left; left &= left - 1) {
+    int code = s->codes[__builtin_ctz(left)];
+    set_bit(r->blocks[code >> 12]->corners, code);
   }
-  for (int p = 0; p < SN_FAMILY_POINTS; ++p) {
-    if (points >> p & 1) set_bit(r->blocks[s->codes[p] >> 12]->corners, s->codes[p]);
+  if (cells[s->begin].height == job->unit_height) return;  // no cell can have a corner there
+  int codes[3][5];
+  spread_steps(job, r, sn_octant_parent(cells[s->begin]), 4, codes);
+  for (uint32_t e = s->begin; e < s->end; ++e) {
+    mark_middles(r, codes, sn_octant_child_number(cells[e]));
   }
 }
 
@@ -231,13 +242,13 @@ static void mark_runs(void* context, size_t begin, size_t end) {
   const numbering* job = context;
   int shift = block_height(job);
   for (size_t i = begin; i < end; ++i) {
-    sn_octant a = job->runs.items[i];
+    const run* r = &job->runs[i];
+    sn_octant a = r->anchor;
     int colour = (a.x >> shift & 1) | (a.y >> shift & 1) << 1 | (a.z >> shift & 1) << 2;
     if (colour != job->colour) continue;
-    run r = get_run(job, i);
-    for (siblings s = {.end = r.begin}; s.end < r.end;) {
-      s = get_siblings(job, &r, s.end);
-      mark_siblings(job, &r, &s);
+    for (siblings s = {.end = r->begin}; s.end < r->end;) {
+      s = get_siblings(job, r, s.end);
+      mark_siblings(job, r, &s);
     }
   }
 }
@@ -246,18 +257,18 @@ static void mark_runs(void* context, size_t begin, size_t end) {
 static place_block* locate(const numbering* job, const uint32_t place[3], int* code) {
   sn_octant anchor = block_around(job, place[0], place[1], place[2]);
   int unit = job->unit_height;
-  *code = code_of((int)(place[0] - anchor.x) >> unit, (int)(place[1] - anchor.y) >> unit,
-                  (int)(place[2] - anchor.z) >> unit);
+  *code = code_of((int)(place[0] - anchor.x) >> unit, 0) |
+          code_of((int)(place[1] - anchor.y) >> unit, 1) |
+          code_of((int)(place[2] - anchor.z) >> unit, 2);
   return find_block(job, anchor);
 }
 
 static void mark_large(const numbering* job) {
-  for (uint32_t e = 0; e < job->tree->cell_count; ++e) {
-    sn_octant cell = job->tree->cells[e];
-    for (int n = 0; is_large(job, cell) && n < 27; ++n) {
+  for (size_t i = 0; i < job->large.count; ++i) {
+    for (int n = 0; n < 27; ++n) {
       uint32_t place[3];
       int middles, code;
-      place_of_cell(cell, n, place, &middles);
+      place_of_cell(job->large.items[i], n, place, &middles);
       if (middles == 3) continue;
       place_block* block = locate(job, place, &code);
       set_bit(middles ? block->middles : block->corners, code);
@@ -267,19 +278,12 @@ static void mark_large(const numbering* job) {
 
 // ---- Numbering
 
-static uint32_t count_bits(uint64_t v) {
-  v -= v >> 1 & 0x5555555555555555;
-  v = (v & 0x3333333333333333) + (v >> 2 & 0x3333333333333333);
-  v = (v + (v >> 4)) & 0x0f0f0f0f0f0f0f0f;
-  return (uint32_t)(v * 0x0101010101010101 >> 56);
-}
-
 // The node at a place, or UINT32_MAX where it hangs.
 static uint32_t node_at(const place_block* block, int code) {
   int word = code >> 6 & 63;
   uint64_t bit = 1ull << (code & 63);
   if (!(block->nodes[word] & bit)) return UINT32_MAX;
-  return block->first_node + block->before[word] + count_bits(block->nodes[word] & (bit - 1));
+  return block->first_node + block->before[word] + sn_bit_count(block->nodes[word] & (bit - 1));
 }
 
 // Leaves the count of nodes in first_node.
@@ -291,7 +295,7 @@ static void count_nodes(void* context, size_t begin, size_t end) {
     for (int w = 0; w < WORDS; ++w) {
       block->nodes[w] = block->corners[w] & ~block->middles[w];
       block->before[w] = (uint16_t)count;
-      count += count_bits(block->nodes[w]);
+      count += sn_bit_count(block->nodes[w]);
     }
     block->first_node = count;
   }
@@ -317,31 +321,32 @@ static void write_nodes(void* context, size_t begin, size_t end) {
 
 // Where a corner hangs, the parent's corner of the same number stands for it.
 static void connect_siblings(const numbering* job, const run* r, const siblings* s) {
-  uint32_t at[SN_FAMILY_POINTS];
+  uint32_t at[SN_FAMILY_POINTS], hanging = 0;
   for (int p = 0; p < SN_FAMILY_POINTS; ++p) {
     at[p] = node_at(r->blocks[s->codes[p] >> 12], s->codes[p]);
+    hanging |= (uint32_t)(at[p] == UINT32_MAX) << p;
   }
   for (uint32_t e = s->begin; e < s->end; ++e) {
-    int child = sn_octant_child_number(job->tree->cells[e]), hanging = 0;
+    int child = sn_octant_child_number(job->tree->cells[e]), hang = 0;
     uint32_t* nodes = job->tree->conforming + 8 * (size_t)e;
-    for (int c = 0; c < 8; ++c) {
-      uint32_t node = at[sn_family_corner(child, c)];
-      bool hangs = node == UINT32_MAX;
-      hanging |= hangs << c;
-      nodes[c] = hangs ? at[sn_family_corner(c, c)] : node;
+    for (int c = 0; c < 8; ++c) nodes[c] = at[sn_family_corner(child, c)];
+    for (int c = 0; c < 8 && (hanging & sn_family_corners(child)); ++c) {
+      if (nodes[c] != UINT32_MAX) continue;
+      hang |= 1 << c;
+      nodes[c] = at[sn_family_corner(c, c)];
       SN_ASSERT(nodes[c] != UINT32_MAX);
     }
-    job->tree->hanging[e] = (uint8_t)hanging;
+    job->tree->hanging[e] = (uint8_t)hang;
   }
 }
 
 static void connect_runs(void* context, size_t begin, size_t end) {
   const numbering* job = context;
   for (size_t i = begin; i < end; ++i) {
-    run r = get_run(job, i);
-    for (siblings s = {.end = r.begin}; s.end < r.end;) {
-      s = get_siblings(job, &r, s.end);
-      connect_siblings(job, &r, &s);
+    const run* r = &job->runs[i];
+    for (siblings s = {.end = r->begin}; s.end < r->end;) {
+      s = get_siblings(job, r, s.end);
+      connect_siblings(job, r, &s);
     }
   }
 }
@@ -357,9 +362,10 @@ static uint32_t node_at_corner(const numbering* job, sn_octant cell, int corner)
 
 static void connect_large(void* context, size_t begin, size_t end) {
   const numbering* job = context;
-  for (size_t e = begin; e < end; ++e) {
-    sn_octant cell = job->tree->cells[e];
-    if (!is_large(job, cell)) continue;
+  sn_octants cells = {job->tree->cells, job->tree->cell_count};
+  for (size_t i = begin; i < end; ++i) {
+    sn_octant cell = job->large.items[i];
+    size_t e = sn_octants_lower_bound(cells, cell);
     int hanging = 0;
     for (int c = 0; c < 8; ++c) {
       uint32_t node = node_at_corner(job, cell, c);
@@ -377,9 +383,10 @@ static sn_status number_nodes(sn_octree* tree, sn_pool* pool, sn_arena* arena, s
                               sn_arena* scratch, sn_error* err) {
   numbering job = {.tree = tree};
   SN_TRY(find_blocks(&job, pool, scratch, err));
+  sn_parallel_for(pool, job.starts.count, 8, find_runs, &job);
   mark_large(&job);
   for (job.colour = 0; job.colour < 8; ++job.colour) {
-    sn_parallel_for(pool, job.runs.count, 8, mark_runs, &job);
+    sn_parallel_for(pool, job.starts.count, 8, mark_runs, &job);
   }
   sn_parallel_for(pool, job.anchors.count, 8, count_nodes, &job);
   size_t total = 0;
@@ -395,8 +402,8 @@ static sn_status number_nodes(sn_octree* tree, sn_pool* pool, sn_arena* arena, s
   SN_TRY(SN_ARENA_RAW(arena, tree->cell_count, &tree->hanging, err));
   SN_TRY(SN_ARENA_RAW(corners, 8 * (size_t)tree->cell_count, &tree->conforming, err));
   sn_parallel_for(pool, job.anchors.count, 8, write_nodes, &job);
-  sn_parallel_for(pool, job.runs.count, 8, connect_runs, &job);
-  sn_parallel_for(pool, tree->cell_count, 4096, connect_large, &job);
+  sn_parallel_for(pool, job.starts.count, 8, connect_runs, &job);
+  sn_parallel_for(pool, job.large.count, 64, connect_large, &job);
   return SN_OK;
 }
 

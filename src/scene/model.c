@@ -152,7 +152,7 @@ static sn_status check_mesh_motions(const sn_scene* scene, sn_error* err) {
 
 static double largest_bulk(const sn_body* body) {
   double most = 0;
-  for (uint32_t e = 0; e < body->tree.cell_count; ++e) {
+  for (uint32_t e = 0; e < (body->even ? 1 : body->tree.cell_count); ++e) {
     most = fmax(most, sn_body_lambda(body, e) / sn_body_mu(body, e));
   }
   return most;

@@ -45,6 +45,7 @@ static sn_status create_shape(const sn_obstacle* obstacle, sn_arena* arena,
   shape->bvh = obstacle->bvh;
   SN_TRY(SN_ARENA_RAW(arena, numbers, &shape->positions, err));
   SN_TRY(SN_ARENA_RAW(arena, obstacle->bvh.node_count, &shape->bvh.nodes, err));
+  SN_TRY(SN_ARENA_RAW(arena, obstacle->surface.triangle_count, &shape->room, err));
   for (size_t i = 0; i < numbers; ++i) shape->positions[i] = obstacle->surface.positions[i];
   for (uint32_t n = 0; n < obstacle->bvh.node_count; ++n) {
     shape->bvh.nodes[n] = obstacle->bvh.nodes[n];
@@ -71,7 +72,7 @@ static void move_shape(const sn_obstacle* obstacle, sn_pool* pool, double frame,
     sn_store3(shape->positions + 3 * (size_t)v,
               sn_mesh_motion_at(&obstacle->desc->shape, v, frame));
   }
-  sn_bvh_refit(&shape->bvh, pool);
+  sn_bvh_refit(&shape->bvh, pool, shape->room);
   shape->surface.area = area_of(&shape->surface);
   if (shape->bvh.node_count > 0) shape->surface.box = shape->bvh.nodes[0].box;
 }

@@ -20,6 +20,7 @@ typedef struct sn_obstacle_shape {
   double* positions;  // (3 x vertex_count)
   sn_surface surface;
   sn_bvh bvh;
+  sn_bvh_facet* room;  // to measure the tree in
   sn_solid solid;
 } sn_obstacle_shape;
 
