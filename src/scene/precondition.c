@@ -157,8 +157,12 @@ static sn_status create_multigrid(const sn_model* model, sn_state* state, sn_err
   }
   state->multigrid_count = model->body_count;
   state->problem.summed = true;
-  state->preconditioner = (sn_preconditioner){
-      .update = update, .apply = apply, .settle = settle, .weaken = weaken, .ctx = state};
+  state->preconditioner = (sn_preconditioner){.update = update,
+                                              .apply = apply,
+                                              .settle = settle,
+                                              .weaken = weaken,
+                                              .ctx = state,
+                                              .strong = true};
   state->has_preconditioner = true;
   return SN_OK;
 }

@@ -1,7 +1,8 @@
 // Each step solves K d = g by truncated CG and moves to u - t d. The exact Hessian comes first: near a solution it
-// converges fast. Where it shows negative curvature CG stops, and the step is solved again with the definite Hessian, as
-// are the next ones until things are calmer. A solve that has taken many of those creeps along a soft valley, for which
-// the definite Hessian is too stiff; it goes on with the exact one within a radius.
+// converges fast. Where it shows negative curvature CG stops. Among contacts, with a strong preconditioner, what it
+// has by then is a good step; else the step is solved again with the definite Hessian, and so are the next ones
+// until things are calmer. Either way -d points downhill. A solve that has taken many of those creeps along a soft
+// valley, for which the definite Hessian is too stiff; it goes on with the exact one within a radius.
 #include "solve/newton.h"
 
 #include <math.h>
@@ -258,11 +259,13 @@ static bool find_step(newton* n, sn_hessian kind, int* iterations) {
 
 // A step of the exact Hessian, unless that was of no use lately.
 static bool step_exactly(newton* n, int* iterations) {
+  const sn_preconditioner* m = n->opts->preconditioner;
   if (n->opts->krylov == SN_KRYLOV_NONE || !(n->norm < n->rough)) return false;
   bool eased = ease(n), definite = find_step(n, SN_HESSIAN_EXACT, iterations);
-  // What is far from balance stays so for some steps: no use in asking again.
-  if (!definite) n->rough = CALMER * n->norm;
-  if (definite && take_step(n)) {
+  bool serves = definite || (m && m->strong && can_touch(n->problem));
+  // Flesh by itself that is far from balance stays so for some steps: no use in asking again.
+  if (!serves) n->rough = CALMER * n->norm;
+  if (serves && take_step(n)) {
     // Where the exact Hessian promises far too much it is not used again until things are calmer.
     if (n->length < SHORT_STEP) n->rough = CALMER * n->norm;
     return true;

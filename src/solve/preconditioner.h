@@ -21,6 +21,7 @@ typedef struct sn_preconditioner {
   // M was found indefinite: make it safer. NULL: that cannot be.
   void (*weaken)(void* ctx);
   void* ctx;
+  bool strong;  // its steps are good even where the exact Hessian is not definite
 } sn_preconditioner;
 
 #endif
