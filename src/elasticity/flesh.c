@@ -152,6 +152,15 @@ size_t sn_flesh_work_bytes(const sn_flesh* flesh, bool single) {
                         : sizeof(float) * (size + exact) * places + sizeof(double) * 3 * slots);
 }
 
+size_t sn_flesh_product_bytes(const sn_flesh* flesh, sn_hessian kind) {
+  // The exact Hessian takes the place of the definite one, and the polynomial form has none.
+  size_t numbers = (size_t)TANGENT_SIZE[flesh->form], material = SN_TANGENT_F;
+  if (kind == SN_HESSIAN_DEFINITE) return sizeof(float) * numbers;
+  if (flesh->form == SN_FORM_POLYNOMIAL) numbers = material;
+  if (any_measures_J(flesh)) numbers += (size_t)VOLUME_SIZE[flesh->form];
+  return sizeof(float) * numbers;
+}
+
 sn_status sn_flesh_keep_matrices(const sn_flesh* flesh, sn_arena* arena, sn_flesh_work* work,
                                  sn_error* err) {
   uint8_t count = 0;

@@ -162,6 +162,8 @@ sn_status sn_flesh_work_create(const sn_flesh* flesh, bool single, sn_arena* are
                                sn_flesh_work* work, sn_error* err);
 
 size_t sn_flesh_work_bytes(const sn_flesh* flesh, bool single);
+// Of a place, what a product reads of it.
+size_t sn_flesh_product_bytes(const sn_flesh* flesh, sn_hessian kind);
 // Bring the work up to date after mu, lambda or the stiffening have changed.
 void sn_flesh_set_material(const sn_flesh* flesh, sn_flesh_work* work);
 // Change the stiffening, before the next linearisation.

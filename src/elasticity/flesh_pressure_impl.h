@@ -9,11 +9,12 @@
 static inline void SN_P(load_volume_gradient)(const sn_flesh* flesh, const sn_flesh_work* work,
                                               size_t row, int lane, WIDE by_modes[9],
                                               WIDE hourglass[9]) {
-  const float *tangent = tangent_of(work, row), *volume = volume_of(work, row);
+  const float* tangent = tangent_of(work, row);
   if (!work->volume) {
     SN_P(load_rotation)(tangent, lane, by_modes);
     return;
   }
+  const float* volume = volume_of(work, row);
   SN_P(volume_vectors) x;
   WIDE U[9], V[9], R[9], cofactors[3][3], Q[6][3], zero = SET(0), slope = SET(!work->eased);
   if (flesh->form == SN_FORM_FRAMES) {

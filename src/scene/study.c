@@ -191,10 +191,11 @@ static double pass_bytes(const sn_body* body, sn_time_what what) {
          listed = f->node_starts[f->chunk_count];
   double packet_bytes =
       SN_FAMILY_LANES * (SN_FAMILY_POINTS * sizeof *f->local + sizeof *f->hanging);
-  double tangent_bytes = (SN_TANGENT_L + SN_HESSIAN_NUMBERS_COROTATED) * sizeof(float);
-  double exact_bytes = sizeof(float[6]);
+  sn_hessian kind = what == SN_TIME_EXACT ? SN_HESSIAN_EXACT : SN_HESSIAN_DEFINITE;
+  double tangent_bytes = (double)sn_flesh_product_bytes(&body->flesh, kind);
   if (what == SN_TIME_POLAR) {
-    // u read; F written, read and replaced by R, L written twice, the material read
+    // u read; F written, read and replaced by R, L written twice, the material read; of corotated flesh
+    double exact_bytes = SN_HESSIAN_NUMBERS_COROTATED * sizeof(float);
     return packets * packet_bytes + places * (2 * tangent_bytes + exact_bytes) +
            listed * sizeof *f->chunk_nodes + nodes * sizeof(double[3]);
   }
