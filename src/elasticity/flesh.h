@@ -84,7 +84,7 @@ typedef struct sn_flesh {
 #define SN_HESSIAN_NUMBERS_FRAMES 12
 // What exact products with the mean of J need beside that: F, [axis][column]; a of the hourglass modes
 // 3, 5, 6, [mode][axis]; dW/dJ times h / 16 of what depends on the mean. In the form of frames also dM/dJ, 0 where M is the
-// trace, and the second derivative by M times h / 16.
+// trace, and the second derivative by J times h / 16.
 #define SN_VOLUME_A 9
 #define SN_VOLUME_PRESSURE 18
 #define SN_VOLUME_SLOPE 19
